@@ -144,7 +144,6 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "delete": (0xD6690030E574A920, 0x7DBB0A6BCC824E38),
     },
     "_module.array_dimension": {
-        "broadcast": (0x90AC172A4233816D, 0xF7DB1AD9F2C61B47),
         "expand_dims": (0x1696583A2FBB0BC4, 0x284573445FB98466),
         "squeeze": (0x4B61CF0140231A37, 0x0563C5D767188B28),
     },

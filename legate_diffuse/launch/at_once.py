@@ -9,7 +9,7 @@ windows says, the first time that the views look as they do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from legate_diffuse.fusion.plan import PlannedLaunch
@@ -50,7 +50,7 @@ class AtOnce:
         legate: Legate,
         small: SmallArrays,
         planner: Planner,
-        has_kernels: Callable[[PlannedLaunch, list[Any]], bool],
+        has_kernels: Callable[[PlannedLaunch, list[Any], bool], bool],
     ) -> None:
         self._native = native = legate.native
         self._small = small
@@ -59,6 +59,8 @@ class AtOnce:
         self.filled: Filled | None = None
         # by the numbers of their kinds
         self._operations: dict[tuple[int, ...], Any] = {}
+        # the kinds of operations on small arrays that had to wait
+        self._have_waited: set[int] = set()
         if small.limit:
             native.know_stores(Root, View, Layout, small.limit)
             self._done = native.Answer.DONE
@@ -99,6 +101,22 @@ class AtOnce:
             native.add(views, nests)
             answer = native.run(views, scalars)
         return answer is self._done
+
+    def note_waited(self, operations: Iterable[Any]) -> None:
+        """Take note of the operations of a window that is new.
+
+        One kernel that is not compiled yet lets all that follow wait. When the program
+        comes back, all of their kernels are compiled, or what follows the first one
+        would be a new window each time.
+        """
+        self._have_waited.update(
+            [
+                operation.kind.id
+                for operation in operations
+                if operation.kind.id not in self._have_waited
+                and has_few_points(operation)
+            ]
+        )
 
     def run_known(self, native: Any, views: list[View], scalars: bytes) -> bool:
         """Run what native code knows; False if it cannot, or has not seen such views.
@@ -157,7 +175,8 @@ class AtOnce:
         launch = self._planner.plan_nests(window)
         if launch is None or _gathers(launch):
             return ()
-        if not self._has_kernels(launch, window.shapes):
+        again = all([each.kind.id in self._have_waited for each in operations])
+        if not self._has_kernels(launch, window.shapes, again):
             return None if launch.fused else ()
         counts = [_num_scalars(operation) for operation in operations]
         places = [apart.index(view) for view in window.views]

@@ -30,8 +30,9 @@ class KernelTable:
 
     A task with little work may never come again, as in a program's set-up. So its
     kernels are compiled when they are needed for the second time, unless an earlier
-    run of the program has left them on disk. A program's results do not depend on that:
-    kernels that give other bits than the original tasks are compiled at once.
+    run of the program has left them on disk. What runs as it comes is needed again if
+    an operation of its kind has waited before. A program's results do not depend on
+    that: kernels that give other bits than the original tasks are compiled at once.
     ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 
@@ -61,7 +62,9 @@ class KernelTable:
         # whose code is kept, as the numbers above stand for it
         self._combining_kernels: set[Kernel | RowProgram] = set()
 
-    def find(self, kernels: Sequence[Kernel], work: int) -> list[int | None]:
+    def find(
+        self, kernels: Sequence[Kernel], work: int, again: bool = False
+    ) -> list[int | None]:
         """Return the numbers of a task's kernels, None for those to be compiled later.
 
         If there are such, the original tasks should run.
@@ -69,6 +72,7 @@ class KernelTable:
         Args:
             kernels: the kernels.
             work: operations on elements in the task.
+            again: whether the task is known to come for the second time at least.
         """
         numbers = [self._known(kernel) for kernel in kernels]
         if None not in numbers:
@@ -76,6 +80,7 @@ class KernelTable:
         compiler = self._get_compiler()
         at_once = (
             self._always
+            or again
             or work >= COMPILE_AT_ONCE
             or not all(map(compiler.keeps_bits, kernels))
             or any(map(_divides_integers, kernels))

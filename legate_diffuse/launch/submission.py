@@ -178,6 +178,8 @@ class Submitter:
         plan = self.logs.planned(self._windows + 1, window, lambda: self._plan(window))
         self._windows += 1
         self._spares.let_go(self._windows)
+        if self.small.limit and not plan.last_use:
+            self.at_once.note_waited(window.operations)
         plan.last_use = self._windows
         if self.checker is not None:
             steps, waiting = self.checker.steps(self, plan, window), Waiting()
@@ -286,8 +288,13 @@ class Submitter:
             return unfused_plan(len(window.operations))
         return self.planner.plan(window)
 
-    def has_kernels(self, launch: PlannedLaunch, shapes: list[Any]) -> bool:
-        """Find or compile a launch's kernels; False if the original tasks must run."""
+    def has_kernels(
+        self, launch: PlannedLaunch, shapes: list[Any], again: bool = False
+    ) -> bool:
+        """Find or compile a launch's kernels; False if the original tasks must run.
+
+        ``again`` says that such operations were there before.
+        """
         missing = [nest for nest in launch.nests if nest.kernel is None]
         if not missing:
             return True
@@ -295,7 +302,7 @@ class Submitter:
         kernels = [nest.nest.kernel for nest in missing]
 
         def find() -> None:
-            numbers = self._kernels.find(kernels, work)
+            numbers = self._kernels.find(kernels, work, again)
             for nest, number in zip(missing, numbers, strict=True):
                 nest.kernel = number
             if None not in numbers:

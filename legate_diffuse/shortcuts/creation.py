@@ -23,6 +23,7 @@ from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.client import OF_NUMBERS
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.copies import COPIED
+from legate_diffuse.shortcuts.filled import Filled
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.written import CASTINGS
@@ -42,9 +43,10 @@ def _names(submission: Submission) -> dict[Any, str]:
 
 def _replace_filled(submission: Submission) -> None:
     names, package = _names(submission), importlib.import_module("cupynumeric")
-    for name in ("zeros", "ones"):
-        _replace_creation(name, submission)
+    filled = Filled(submission)
     for name, way in _VALUES.items():
+        _replace_creation(name, submission, filled, names)
+        _replace_likeness(f"{name}_like", int(way == "ones"), filled, names)
         submission.front(package, name, way, "shape", "dtype", extra=names)
         submission.front(
             package, f"{name}_like", f"{way}_like", "a", "dtype", extra=names
@@ -72,15 +74,36 @@ def _replace_collected(submission: Submission) -> None:
     submission.front(package, "asarray", "asarray", "a", "dtype")
 
 
-def _replace_creation(name: str, submission: Submission) -> None:
+def _replace_creation(
+    name: str, submission: Submission, filled: Filled, names: dict[Any, str]
+) -> None:
     package = importlib.import_module("cupynumeric")
-    by_numpy = submission.by_numpy(getattr(np, name), name)
+    way = _VALUES[name]
+    by_numpy = submission.by_numpy(getattr(np, way), way)
 
-    def create(shape: Any, dtype: Any = np.float64) -> Any:
+    def create(shape: Any, dtype: Any = np.float64, **others: Any) -> Any:
         made = None
-        if _is_type(dtype) and _small_layout(shape) is not None:
-            made = by_numpy(shape, dtype)
-        return original(shape, dtype) if made is None else made
+        if _is_type(dtype) and not others:
+            if _small_layout(shape) is not None:
+                made = by_numpy(shape, dtype)
+            if made is None:
+                made = filled.make(shape, names.get(dtype), int(way == "ones"))
+        return original(shape, dtype, **others) if made is None else made
+
+    original = replace(package, name, create)
+
+
+def _replace_likeness(
+    name: str, value: int, filled: Filled, names: dict[Any, str]
+) -> None:
+    package = importlib.import_module("cupynumeric")
+
+    def create(a: Any, dtype: Any = None, *others: Any, **named: Any) -> Any:
+        made = None
+        known = names.get(dtype) if _is_type(dtype) else None
+        if not others and not named and (known or dtype is None):
+            made = filled.make_like(a, known, value)
+        return original(a, dtype, *others, **named) if made is None else made
 
     original = replace(package, name, create)
 

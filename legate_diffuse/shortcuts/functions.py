@@ -14,6 +14,7 @@ import numpy as np
 
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
+from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import (
@@ -130,16 +131,27 @@ def _replace_copyto(submission: Submission) -> None:
     original = replace(package, "copyto", copyto)
 
 
-# What ``where`` chooses from, and the numbers that become such an element.
-_CHOICES: Final = {"float64": (float, int), "int64": (int,)}
+# The types of arrays beside which ``where`` takes numbers, and the numbers that become
+# such an element. Beside others a number may change the type of the result.
+_CHOICES: Final = {
+    "float64": (float, int),
+    "int64": (int,),
+    "complex128": (complex, float, int),
+}
 
 # Numbers of which NumPy makes the type that the original makes: the type of two.
-_CHOSEN: Final = frozenset((float, int))
+_CHOSEN: Final = frozenset((float, int, complex))
 # What the original makes of numbers.
-_TYPES: Final = {float: np.dtype(float), int: np.dtype(np.int64)}
+_TYPES: Final = {
+    float: np.dtype(float),
+    int: np.dtype(np.int64),
+    complex: np.dtype(complex),
+}
 
 
 def _type_of_numbers(kinds: set[type]) -> str:
+    if complex in kinds:
+        return "complex128"
     return "float64" if float in kinds else "int64"
 
 
@@ -157,7 +169,7 @@ def _alike(submission: Submission, x: Any, y: Any) -> tuple[Any, Any] | None:
     if any([each is None for each in dtypes]) or dtypes[0] == dtypes[1]:
         return None
     common = np.result_type(*dtypes)
-    if common.name not in _CHOICES:
+    if common.name not in (_CHOICES if len(set(map(type, (x, y)))) > 1 else TARGETS):
         return None
     one, other = [
         (common.type(each).item() if abs(each) <= EXACT else None)
@@ -170,12 +182,22 @@ def _alike(submission: Submission, x: Any, y: Any) -> tuple[Any, Any] | None:
     return None if one is None or other is None else (one, other)
 
 
+def _flags(submission: Submission, mask: Any, x: Any, y: Any) -> Any:
+    """Return what a mask is as one of flags, None if it is one or the original must."""
+    client = submission.client
+    is_watched = client.doctor.is_on or client.warn.is_on
+    if x is None or y is None or is_watched or mask.dtype == bool:
+        return None
+    return submission.conversions.convert(mask, "bool")
+
+
 def _replace_where(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
     array_of = submission.array_of
     choose = submission.by_numpy(np.where, "where", brings=False, computes=False)
     known = new_function(client, takes_numbers=True)
+    known_apart = new_function(client)
     # numbers do not say of which type the result is
     known_of = {name: new_function(client, takes_numbers=True) for name in _CHOICES}
 
@@ -185,6 +207,7 @@ def _replace_where(submission: Submission) -> None:
         return template
 
     templates = {name: made_for(known, name) for name in _CHOICES}
+    templates_apart = {str(name): made_for(known_apart, str(name)) for name in TARGETS}
     numbered = {name: made_for(each, name) for name, each in known_of.items()}
     likes = {
         name: Root(client.legate, each.type, name, whole(()), scalar_storage=False)
@@ -193,14 +216,19 @@ def _replace_where(submission: Submission) -> None:
 
     def where(a: Any, x: Any = None, y: Any = None) -> Any:
         made = None
-        x, y = array_of(x), array_of(y)
+        x, y = (submission.single_of(array_of(each)) for each in (x, y))
         if type(a) is not ndarray:
             return original(a, x, y)
-        if a.dtype != bool and y is not None and not client.warn.is_on:
-            a = a.astype(bool)
+        if (mask := _flags(submission, a, x, y)) is not None:
+            return where(mask, x, y)
         kinds = {type(x), type(y)}
         if ndarray in kinds or kinds <= _CHOSEN:
-            function = known if ndarray in kinds else known_of[_type_of_numbers(kinds)]
+            if kinds == {ndarray}:
+                function = known_apart
+            else:
+                function = (
+                    known if ndarray in kinds else known_of[_type_of_numbers(kinds)]
+                )
             made = apply(function, None, a, x, y)
             if made is None and not doctor.is_on:
                 made = _choose(a, x, y)
@@ -223,13 +251,15 @@ def _replace_where(submission: Submission) -> None:
         chosen = one or other
         if mask is None or mask.root.dtype != "bool":
             return None
-        if chosen is not None:
+        if one is not None and other is not None:
+            like, of = one.root, templates_apart
+        elif chosen is not None:
             like, of = chosen.root, templates
         elif ndarray not in (kinds := {type(x), type(y)}):
             like, of = likes[_type_of_numbers(kinds)], numbered
         else:
             return None
-        if like.dtype not in _CHOICES:
+        if like.dtype not in of:
             return None
         shape: Shape | None = mask.shape
         views = [mask]

@@ -191,6 +191,7 @@ def _replace_products(submission: Submission) -> None:
     multiply_here = by_numpy(in_blas, _NAME, INEXACT, brings=False)
     multiply_stacks = by_numpy(stacked, _NAME, INEXACT, in_blas=True)
     multiply_two_types = by_numpy(in_blas, _NAME)
+    multiply_stacks_of_two = by_numpy(stacked, _NAME, in_blas=True)
     multiply_integers = by_numpy(np.matmul, _NAME, brings=False)
     of_matrices = _product_of_matrices(submission, matrices, tasks)
 
@@ -265,8 +266,13 @@ def _replace_products(submission: Submission) -> None:
         The original's task is no loop, and has no BLAS.
         """
         dims = [each.ndim for each in (a, b) if type(each) in (ndarray, np.ndarray)]
-        is_stack = len(dims) == 2 and max(dims) > 2 and dims[1] <= most
-        return multiply_stacks(a, b) if is_stack else None
+        if len(dims) < 2 or max(dims) < 3 or dims[1] > most:
+            return None
+        if a.dtype == b.dtype:
+            return multiply_stacks(a, b)
+        is_product = np.result_type(a.dtype, b.dtype).name in _TYPES
+        is_watched = doctor.is_on or client.warn.is_on
+        return None if is_watched or not is_product else multiply_stacks_of_two(a, b)
 
     def dotted(a: Any, b: Any) -> Any:
         made = product(a, b)

@@ -9,13 +9,15 @@ Follows: cuPyNumeric (cupynumeric/_array, _module/array_rearrange.py, _thunk)
 from __future__ import annotations
 
 import importlib
+from itertools import product
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.shortcut import Shortcut, find
+from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
+from legate_diffuse.stores.view import View
 
 # What ``ravel`` and ``flatten`` pass on.
 _ROW_MAJOR: Final = {"order": "C"}
@@ -76,8 +78,64 @@ def _replace_reshape(submission: Submission) -> None:
     submission.front(package, "ravel", "ravel", "a", "order")
 
 
+# Where the parts of a rolled array lie along an axis, before and after.
+_Parts = tuple[tuple[slice, slice], ...]
+_STAYS: Final[_Parts] = ((slice(None), slice(None)),)
+
+
+def _parts_of_roll(view: View, shift: Any, axis: Any) -> list[_Parts] | None:
+    """Return the parts along each axis of an array that is rolled.
+
+    None if the original must say what the arguments mean.
+    """
+    shape = view.shape
+    if axis is None and len(shape) == 1:
+        axis = 0
+    axes = axis if type(axis) is tuple else (axis,)
+    shifts = shift if type(shift) is tuple else (shift,)
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    elif len(axes) == 1:
+        axes *= len(shifts)
+    if (
+        len(shifts) != len(axes)
+        or not all([type(each) is int for each in (*shifts, *axes)])
+        or not all([-len(shape) <= each < len(shape) for each in axes])
+        or view.volume < 2
+    ):
+        return None
+    distances = [0] * len(shape)
+    for along, distance in zip(axes, shifts, strict=True):
+        distances[along] += distance
+    return [
+        (
+            (slice(None, -moved), slice(moved, None)),
+            (slice(-moved, None), slice(None, moved)),
+        )
+        if (moved := distance % extent)
+        else _STAYS
+        for distance, extent in zip(distances, shape, strict=True)
+    ]
+
+
 def _replace_roll(submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
+    client, copies = submission.client, submission.copies
+
+    def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+        view = client.settled_view_of(a)
+        parts = None if view is None else _parts_of_roll(view, shift, axis)
+        template = None if view is None else copies[view.root.dtype]
+        if view is None or template is None or not parts:
+            return original(a, shift, axis)
+        # all elements are written, as where arrays are joined
+        made, _ = submission.new(template, view.shape)
+        for places in product(*parts):
+            before, after = zip(*places, strict=True)
+            made[after] = a[before]
+        return made
+
+    original = replace(package, "roll", roll)
     submission.front(package, "roll", "roll", "a", "shift", "axis")
 
 
@@ -86,29 +144,6 @@ def _replace_flips(submission: Submission) -> None:
     submission.front(package, "flip", "flip", "m", "axis")
     for name in ("flipud", "fliplr"):
         submission.front(package, name, name, "m")
-
-
-class _Pairs(list[tuple[int, int]]):
-    """What cuPyNumeric's ``broadcast`` gives of two numbers or rows of numbers."""
-
-    ndim: Final = 1
-
-
-def _replace_broadcast_of_roll(_: Submission) -> None:
-    """Let ``roll`` pair its shifts and axes without arrays, which it reads back."""
-
-    def pairs(shift: Any, axis: tuple[int, ...]) -> Any:
-        shifts = shift if type(shift) is tuple else (shift,)
-        if all(type(each) is int for each in shifts):
-            if len(shifts) == 1:
-                shifts *= len(axis)
-            elif len(axis) == 1:
-                axis *= len(shifts)
-            if len(shifts) == len(axis):
-                return _Pairs(zip(shifts, axis, strict=True))
-        return original(shift, axis)
-
-    original = replace(find("_module", "array_rearrange"), "broadcast", pairs)
 
 
 SHORTCUTS: Final = (
@@ -125,17 +160,9 @@ SHORTCUTS: Final = (
         _replace_reshape,
     ),
     Shortcut(
-        "rolls of small arrays",
+        "roll",
         (("_module.array_rearrange", "roll"), *MADE),
         _replace_roll,
-    ),
-    Shortcut(
-        "roll",
-        (
-            ("_module.array_rearrange", "roll"),
-            ("_module.array_dimension", "broadcast"),
-        ),
-        _replace_broadcast_of_roll,
     ),
 )
 

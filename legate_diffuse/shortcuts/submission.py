@@ -171,6 +171,13 @@ class Submission:
         made = self._array(argument)
         return argument if made is None else made
 
+    def single_of(self, argument: Any) -> Any:
+        """Return the array that the original makes of a number of NumPy's likewise."""
+        if not isinstance(argument, np.number):
+            return argument
+        made = self._array(argument)
+        return argument if made is None else made
+
     def arrays_of(self, operands: tuple[Any, ...], takes_numbers: bool) -> Any:
         """Return the operands, with the arrays that the original makes of some.
 

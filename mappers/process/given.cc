@@ -111,15 +111,17 @@ nb::object GivenArguments::elements(PyObject* array) const {
 }
 
 nb::object GivenArguments::many_elements(PyObject* array) const {
+  const auto brings = given_ == GivenElements::BROUGHT;
   auto* const name = legate_diffuse::dtype_of(array);
 
-  if (given_ == GivenElements::FEW || !name || !dtype_of(name)) return {};
+  // what a mask selects is an array when it is brought
+  if (given_ == GivenElements::FEW || (name ? !dtype_of(name) : !brings)) return {};
 
-  auto found = nb::handle{numpy().elements}(nb::handle{array}, given_ == GivenElements::BROUGHT);
+  auto found = nb::handle{numpy().elements}(nb::handle{array}, brings);
 
   if (found.is_none()) return {};
   points_ += MOST_POINTS + 1;
-  return found;
+  return name ? found : taken(found.ptr());
 }
 
 nb::object GivenArguments::elements_here(PyObject* array) const {

@@ -45,6 +45,22 @@ for _ in range(25):
     x = x * 0.5 + 1.0
 print(fused(), float(x[5]))
 """
+# Operations on small arrays that run as they come, but for the first time. Integers are
+# divided by a kernel that is compiled at once.
+LINES = """
+def plans():
+    return legate_diffuse.stats()["plans_made"]
+
+x, i = cn.ones(8), cn.arange(8)
+for _ in range(4):
+    before = plans()
+    y = x * 2.0 + x
+    y = cn.sqrt(abs(y - x / 3.0))
+    k = i // 3 - i % 2
+    k = k * k + i
+    y = cn.maximum(y, x)
+    print(float(y[5]), int(k[5]), plans() - before)
+"""
 # Operations that compiled kernels round differently.
 ROUNDED = {
     "sums": "x.sum()",
@@ -99,6 +115,18 @@ def test_a_group_of_many_small_tasks_is_fused_at_once(tmp_path: Path) -> None:
 
 def test_a_small_loop_of_a_large_task_does_not_keep_it_unfused(tmp_path: Path) -> None:
     assert run(LARGE_AND_SMALL, tmp_path) == "1 6.0 3.0\n"
+
+
+def test_what_had_to_wait_is_compiled_when_the_program_comes_back(
+    tmp_path: Path,
+) -> None:
+    """Not one operation after the other, each time before a window that is new."""
+    small = {"LEGATE_DIFFUSE_SMALL_BYTES": "393216"}
+    lines = [line.split() for line in run(LINES, tmp_path, **small).splitlines()]
+    values, plans = {tuple(line[:2]) for line in lines}, [line[2] for line in lines]
+    assert len(values) == 1
+    assert int(plans[0]) > 0
+    assert plans[2:] == ["0", "0"]
 
 
 def test_bits_do_not_depend_on_what_is_on_disk(tmp_path: Path) -> None:

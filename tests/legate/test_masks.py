@@ -365,6 +365,39 @@ def test_a_selection_is_compacted_before_numpy_takes_it() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+def test_numpy_takes_many_selected_elements_without_a_task() -> None:
+    """They count, sort and scan here as all elements would."""
+    run_here(
+        """
+a, w = np.arange(70_000) * 7 % 251, np.arange(70_000) * 0.25 % 50.0
+b, v, m = cn.array(a), cn.array(w), cn.array(a % 3 > 0)
+n = a % 3 > 0
+STATEMENTS = (
+    "bincount(a[m])",
+    "bincount(a[m], weights=w[m], minlength=300)",
+    "cumsum(a[m])",
+    "argmax(w[m])",
+    "sort(w[m])",
+    "unique(a[m])",
+    "nonzero(w[m] > 9.0)[0]",
+    "concatenate([a[m], a])",
+    "searchsorted(w[:9].cumsum(), w[m])",
+)
+def made(statement, package, **names):
+    return eval(f"n.{statement}", {"n": package, **names})
+
+for statement in STATEMENTS:
+    expected = made(statement, np, a=a, w=w, m=n)
+    made(statement, cn, a=b, w=v, m=m)
+    found = counts(lambda: made(statement, cn, a=b, w=v, m=m))
+    assert found["tasks_submitted"] == 0, (statement, found)
+    result = np.asarray(made(statement, cn, a=b, w=v, m=m))
+    assert (result.dtype, result.shape) == (expected.dtype, expected.shape), statement
+    np.testing.assert_array_equal(result, expected)
+"""
+    )
+
+
 def test_places_are_fused_once_their_number_is_known() -> None:
     (places,) = cn.nonzero(cn.array(np.arange(float(N))) % 3 == 0)
     expected = np.arange(0, N, 3)

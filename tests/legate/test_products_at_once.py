@@ -266,6 +266,10 @@ def products(n, one, other):
     found = []
     for x, y in ((a, b), (a, b[:, 3]), (a[2], b), (a[2], b[:, 3]), (b.T, a.T[:, 2])):
         found += [x @ y, x.dot(y), n.dot(x, y)]
+    stack = a.reshape(3, 3, 10)
+    for y in (b, b[:, 3], b[:, :1]):
+        found += [stack @ y, stack.dot(y), n.dot(stack, y)]
+    found += [a @ b.reshape(3, 10, 3), stack @ b.reshape(3, 10, 3)]
     return [n.asarray(each) for each in found]
 
 for one in TYPES:
@@ -278,6 +282,10 @@ for one in TYPES:
             original = products(cn, one, other)
         for made, wanted in zip(found, original, strict=True):
             same(np.asarray(made), np.asarray(wanted))
+picture, weights = cn.ones((20, 20, 3), dtype="uint8"), cn.array([0.5, 0.25, 0.25])
+before = window.counters.tasks_submitted
+assert float((picture @ weights).sum()) == 400.0
+assert window.counters.tasks_submitted == before
 """
     )
 

@@ -109,7 +109,7 @@ USERS = {
     ("_array.array", "ndarray._convert_key"): {"slices", "assignments to slices"},
     ("_module.linalg_mvp", "_contract"): {"products"},
     ("_module.array_joining", "stack"): {"the function stack on small arrays"},
-    ("_module.array_rearrange", "roll"): {"rolls of small arrays", "roll"},
+    ("_module.array_rearrange", "roll"): {"roll"},
     ("_thunk.deferred", "DeferredArray.arange"): {"ranges"},
     ("_thunk.deferred", "DeferredArray.where"): {"the function where"},
     ("_ufunc.comparison", "_post_resolution_check"): {"comparisons"},

@@ -50,6 +50,10 @@ for _ in range(2):
     for one, other in ((single, 0), (0.5, whole), (single, x), (whole, single)):
         assert cn.where(mask, one, other).dtype == "float64"
     assert cn.where(mask, True, False).dtype == bool
+    assert cn.where(mask, single, np.float32(0)).dtype == "float32"
+    assert cn.where(mask, 2j, x).dtype == cn.where(mask, 1j, 0).dtype == "complex128"
+    assert cn.where(whole % 2, single, single).dtype == "float32"
+    assert cn.where(whole % 2, np.exp(1j), 1).dtype == "complex128"
 assert window.counters.tasks_submitted == tasks
 """
     )

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New arrays of one number that are filled when what waits is submitted.
+
+Those that are filled at once are native code's affair (mappers/process/extract.cc).
+
+Follows: cuPyNumeric (cupynumeric/_module/creation_shape.py, _array, _thunk)
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.window import window
+from legate_diffuse.shortcuts.submission import Submission
+from legate_diffuse.stores.fill import Fill
+
+
+class Filled:
+    """Makes arrays that are filled later.
+
+    Args:
+        submission: submits fills.
+    """
+
+    def __init__(self, submission: Submission) -> None:
+        self._submission = submission
+        # Legate's numbers, by their types and values
+        self._scalars: dict[tuple[str, int], Any] = {}
+
+    def make(self, shape: Any, dtype: str | None, value: int) -> Any:
+        """Return a new array of a shape and a type; None if the original must make it.
+
+        ``value`` is 0 or 1.
+        """
+        submission = self._submission
+        extents = shape if isinstance(shape, tuple) else (shape,)
+        if (
+            dtype is None
+            or not window.runs_at_once
+            or not all([type(each) is int and each > 0 for each in extents])
+            or len(extents) > submission.most_dims
+            or prod(extents) < 2
+        ):
+            return None
+        template = submission.copies[dtype]
+        if template is None:
+            return None
+        scalar = self._scalars.get((dtype, value))
+        if scalar is None:
+            number = template.dtype.type(value)
+            scalar = real.Scalar(number.tobytes(), template.type)
+            self._scalars[dtype, value] = scalar
+        array, view = submission.new(template, extents)
+        window.submit(Fill(view, scalar))
+        return array
+
+    def make_like(self, array: Any, dtype: str | None, value: int) -> Any:
+        """Return a new array of the shape of another one likewise.
+
+        It has the other one's type, unless there is a ``dtype``.
+        """
+        view = self._submission.client.view_of(array)
+        if view is None:
+            return None
+        return self.make(view.shape, dtype or view.root.dtype, value)
