@@ -95,11 +95,10 @@ def _replace_get(submission: Submission) -> None:
             if selected is not None:
                 return selected
         elif type(key) is list or (type(key) is tuple and is_plain(key)):
-            view = client.view_of(self)
-            if view is not None:
-                # from now on native code knows how elements of the type are read
-                _ = reads[view.root.dtype]
-            selected = index(self, key)
+            whole = client.view_of(self)
+            # from now on native code knows how elements of the type are read
+            is_known = whole is None or reads[whole.root.dtype] is not None
+            selected = index(self, key) if is_known else None
             if selected is not None:
                 return selected
         thunk = self._thunk
