@@ -42,4 +42,10 @@ inline PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
+// Returns what native code made, or what the slot's own function makes.
+template <typename Call, typename Otherwise>
+PyObject* first_of(const Call& call, const Otherwise& otherwise) {
+  return made_or(guard(call), otherwise);
+}
+
 }  // namespace legate_diffuse
