@@ -1168,6 +1168,7 @@ ROUNDED: Final = (
     *(
         "var",
         "x.var",
+        "A.var",
         "mean",
         "A.mean",
         "nanmean",
