@@ -107,8 +107,13 @@ def _has_other_widths(a: Any, pad_width: Any, mode: Any = "", **_: Any) -> bool:
 
 
 def _has_few_elements(a: Any, axis: Any = None, ddof: Any = 0, **_: Any) -> bool:
-    """Whether there are several axes, or no more elements than degrees of freedom."""
-    return type(axis) is tuple or ddof >= (a.size if axis is None else a.shape[axis])
+    """Whether there are several axes, or no more elements than degrees of freedom.
+
+    Of all integers the original takes another mean.
+    """
+    if type(axis) is tuple or (axis is None and a.dtype.kind != "f"):
+        return True
+    return bool(ddof >= (a.size if axis is None else a.shape[axis]))
 
 
 def _needs_singular_values(x: Any, ord: Any = None, axis: Any = None, **_: Any) -> bool:

@@ -57,6 +57,12 @@ def parameters_of(function: Any) -> Parameters:
     return {name: parameters[name].default for name in parameters}
 
 
+def _takes_any(function: Any) -> bool:
+    """Whether any number of arguments may come by position."""
+    kinds = {each.kind for each in inspect.signature(function).parameters.values()}
+    return inspect.Parameter.VAR_POSITIONAL in kinds
+
+
 def in_places(
     parameters: Parameters, count: int, arguments: tuple[Any, ...], named: Any
 ) -> tuple[tuple[Any, ...], Any]:
@@ -203,12 +209,10 @@ class Written:
             count: how many arguments come by position.
             in_place: whether the original copies arguments with elements of ``out``.
                 Else only what has none is written to.
-            fills: whether plain calls are faster with the first arguments in their
-                places.
+            fills: whether plain calls want the first arguments in their places.
         """
         parameters = parameters_of(original)
-        kinds = {each.kind for each in inspect.signature(original).parameters.values()}
-        takes_any = inspect.Parameter.VAR_POSITIONAL in kinds
+        takes_any = _takes_any(original)
         looked_at = {*_TARGETS, *(tuple(parameters)[:count] if fills else ())}
 
         def write(*arguments: Any, **named: Any) -> Any:
@@ -237,11 +241,10 @@ class Written:
                     in_place or out is None or self._is_apart(out, arguments, given)
                 ):
                     made = call(*how[0], **how[1])
-                    made = (
-                        self.converted(made, np.dtype(dtype))
-                        if out is None
-                        else self.put(out, made, *how[2:])
-                    )
+                    if out is None:
+                        made = self.converted(made, np.dtype(dtype))
+                    else:
+                        made = self.put(out, made, *how[2:])
             except _REFUSALS:
                 made = None
             return original(*arguments, **named) if made is None else made

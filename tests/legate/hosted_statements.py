@@ -1232,6 +1232,7 @@ ROUNDED: Final = (
     *(
         "var",
         "x.var",
+        "A.var",
         "mean",
         "A.mean",
         "nanmean",
