@@ -204,9 +204,9 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
         if len(arguments) == 1:
             made = None if named else collect(known.function, *arguments)
             if made is None and kind in _SEQUENCES and not arguments[0]:
-                dtype = names.get(named.get("dtype", float))
-                is_plain = dtype is not None and named.keys() <= _DTYPE
-                made = package.zeros(0, dtype) if is_plain else None
+                dtype = named.get("dtype", float)
+                is_plain = _is_type(dtype) and named.keys() <= _DTYPE
+                made = package.zeros(0, dtype) if is_plain and dtype in names else None
             elif made is None and kind in _SEQUENCES and not named:
                 made = copied_later(arguments[0])
             is_known = kind in _APART or (kind is copied and is_small(*arguments))

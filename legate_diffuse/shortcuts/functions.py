@@ -216,13 +216,14 @@ def _replace_where(submission: Submission) -> None:
 
     def where(a: Any, x: Any = None, y: Any = None) -> Any:
         made = None
-        x, y = (submission.single_of(array_of(each)) for each in (x, y))
+        if type(x) is not ndarray:
+            x = submission.single_of(array_of(x))
+        if type(y) is not ndarray:
+            y = submission.single_of(array_of(y))
         if type(a) is not ndarray:
             return original(a, x, y)
-        if (mask := _flags(submission, a, x, y)) is not None:
-            return where(mask, x, y)
         kinds = {type(x), type(y)}
-        if ndarray in kinds or kinds <= _CHOSEN:
+        if are_known := ndarray in kinds or kinds <= _CHOSEN:
             if kinds == {ndarray}:
                 function = known_apart
             else:
@@ -230,8 +231,10 @@ def _replace_where(submission: Submission) -> None:
                     known if ndarray in kinds else known_of[_type_of_numbers(kinds)]
                 )
             made = apply(function, None, a, x, y)
-            if made is None and not doctor.is_on:
-                made = _choose(a, x, y)
+        if made is None and (mask := _flags(submission, a, x, y)) is not None:
+            return where(mask, x, y)
+        if made is None and are_known and not doctor.is_on:
+            made = _choose(a, x, y)
         if made is None and _agree(a, x, y):
             made = choose(a, x, y)
         if made is None and (alike := _alike(submission, x, y)) is not None:

@@ -40,8 +40,8 @@ class Recorder:
         """Watch the table of kernels."""
         find, find_rows = table.find, table.find_rows
 
-        def found(table: Any, asked: Sequence[Kernel], work: int) -> Any:
-            numbers = find(table, asked, work)
+        def found(table: Any, asked: Sequence[Kernel], *how: Any) -> Any:
+            numbers = find(table, asked, *how)
             self.kernels |= {
                 number: kernel
                 for kernel, number in zip(asked, numbers, strict=True)

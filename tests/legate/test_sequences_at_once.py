@@ -223,7 +223,7 @@ add(i, 1, i)
 add(a, 1, i)
 add(i, 1.5, a)
 add(a[1:], 1, out=a[:2])
-add(A, A.T, A)
+add(A, A.T + 0, A)
 a[:] = V
 a[:] = a[0], a[1], 7
 A[1, :2] = 1, 2.5
