@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -86,6 +87,10 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   try {
     run_launch(context);
   } catch (const NoScratch& error) {
+    // other points have no memory either, and must not say so again
+    static std::mutex ending;
+    const std::lock_guard lock{ending};
+
     std::fprintf(stderr, "legate_diffuse: %s\n", error.what());
     std::fflush(stderr);
     std::_Exit(EXIT_FAILURE);
