@@ -245,7 +245,7 @@ def _replace_astype(submission: Submission) -> None:
         **named: Any,
     ) -> Any:
         made = None
-        if type(dtype) in (type, str) or isinstance(dtype, np.dtype):
+        if _is_type(dtype):
             name = names.get(dtype)
             if name is not None and (
                 casting == "unsafe"

@@ -7,8 +7,10 @@ Follows: cuPyNumeric (cupynumeric/_array, _module, _ufunc)
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import partial
 from math import prod
+from operator import attrgetter, methodcaller
 from typing import Any, Final
 
 import numpy as np
@@ -34,7 +36,7 @@ from legate_diffuse.shortcuts.submission import (
     Submission,
     replace,
 )
-from legate_diffuse.shortcuts.written import Plain, in_places, parameters_of
+from legate_diffuse.shortcuts.written import Plain, Written, in_places, parameters_of
 
 # Where methods are, in place of the package of functions.
 _METHOD: Final = "ndarray"
@@ -42,24 +44,15 @@ _METHOD: Final = "ndarray"
 
 def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     owner, name = _owner(package, submission), recipe.name
-    written = submission.written
-    written_functions: tuple[tuple[Plain, tuple[str, ...]], ...] = (
-        (written.any_type, _CONVERTED_RESULTS),
-        (written.same, _RESULTS_OF_SAME_TYPE),
-        (written.scan, _SCANS),
-        *((written.factors(casting), names) for casting, names in _PRODUCTS.items()),
-        *((written.reduction(each), names) for each, names in _REDUCTIONS.items()),
-    )
-    for plain, functions in written_functions:
-        if name in functions:
-            submission.write_results(
-                owner,
-                name,
-                plain,
-                recipe.positional,
-                in_place=recipe.is_elementwise or recipe.in_blas,
-                fills=True,
-            )
+    if plain := _WRITTEN.get(name):
+        submission.write_results(
+            owner,
+            name,
+            plain(submission.written),
+            recipe.positional,
+            in_place=recipe.is_elementwise or recipe.in_blas,
+            fills=True,
+        )
     extra = submission.hosted.recipe(
         recipe.runs,
         name,
@@ -168,11 +161,11 @@ def _replace_reduce(submission: Submission) -> None:
             options, named = in_places(parameters, 0, options, named)
         if type(array) is client.ndarray and method is not None and not options:
             called = {each: named[each] for each in named if named[each] is not None}
-            if called.get("axis", 0 if "axis" not in named else None) == 0:
+            if named.get("axis", 0) == 0:
                 # of a vector that is all
-                called["axis"] = 0
-                if array.ndim < 2:
-                    del called["axis"]
+                called.pop("axis", None)
+                if array.ndim > 1:
+                    called["axis"] = 0
             if not called:
                 return getattr(array, method)()
             if called.keys() <= ARGUMENTS[method]:
@@ -248,23 +241,22 @@ _NATIVE: Final = {
     "conj": ("real_itself", "self"),
     "conjugate": ("real_itself", "self"),
 }
-# Functions whose results may be written to arrays that are there: results that are
-# converted, ones of the type of the result, ones of elements that are converted.
-_CONVERTED_RESULTS: Final = ("choose", "clip", "compress", "round")
-_RESULTS_OF_SAME_TYPE: Final = ("argmax", "argmin", "take", "var")
-_SCANS: Final = ("cumprod", "cumsum", "nancumprod", "nancumsum")
-# Products, by which conversions they make of themselves.
-_PRODUCTS: Final = {
-    "safe": ("einsum",),
-    "same_kind": ("matmul",),
-    "unsafe": ("inner", "tensordot"),
-}
-# By the function of two operands.
-_REDUCTIONS: Final = {
-    np.add: ("nansum",),
-    np.multiply: ("nanprod",),
-    np.maximum: ("nanmax",),
-    np.minimum: ("nanmin",),
+# Functions whose results may be written to arrays that are there, and how: results that
+# are converted, ones of the type of the result, ones of elements that are converted.
+_WRITTEN: Final[dict[str, Callable[[Written], Plain]]] = {
+    **dict.fromkeys(("choose", "clip", "compress", "round"), attrgetter("any_type")),
+    **dict.fromkeys(("argmax", "argmin", "take", "var"), attrgetter("same")),
+    **dict.fromkeys(
+        ("cumprod", "cumsum", "nancumprod", "nancumsum"), attrgetter("scan")
+    ),
+    # by which conversions they make of themselves
+    "einsum": methodcaller("factors", "safe"),
+    "matmul": methodcaller("factors", "same_kind"),
+    **dict.fromkeys(("inner", "tensordot"), methodcaller("factors", "unsafe")),
+    "nansum": methodcaller("reduction", np.add),
+    "nanprod": methodcaller("reduction", np.multiply),
+    "nanmax": methodcaller("reduction", np.maximum),
+    "nanmin": methodcaller("reduction", np.minimum),
 }
 # What is around what changes elements.
 _ASSIGNED: Final[tuple[Source, ...]] = (
