@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.kernel.dtypes import HALF
 from legate_diffuse.shortcuts.reductions import AXIS, DEFAULTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CALLED, Submission, replace
@@ -45,6 +46,8 @@ def _replace_mean(submission: Submission) -> None:
         ):
             return None
         dim = len(view.shape)
+        if view.root.dtype == HALF:
+            return None
         if view.root.dtype not in _INEXACT:
             return array.astype(np.float64).mean(**called)
         if axis is None and keeps is False and view.volume > 1:

@@ -326,7 +326,8 @@ class Written:
             target = _accumulated(
                 ufunc, None if out is None else out.dtype, source, dtype
             )
-            if target == _WIDE.get(source.kind) and ufunc in _WIDENING:
+            # no type is compared with None, which NumPy takes for float64
+            if ufunc in _WIDENING and target == _WIDE.get(source.kind, source):
                 target = source
             return self._of_converted(first, target, others, named)
 
