@@ -22,7 +22,7 @@ def test_sums_in_another_type_are_of_converted_elements() -> None:
 rng = np.random.default_rng(3)
 for source in ("float16", "float32", "int8", "uint8", "int32"):
     x = cn.array((rng.random((40, 3)) * 100).astype(source))
-    for target in ("float32", "float64", "complex128"):
+    for target in ("float32", "float64"):
         if np.promote_types(source, target) != target:
             continue
         y = x.astype(target)
