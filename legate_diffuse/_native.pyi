@@ -62,6 +62,16 @@ def register_kernel(
             16 bytes.
     """
 
+def interpret_kernel(text: str, lanes: int) -> int | None:
+    """Add a kernel that is interpreted to this process's table and return its id.
+
+    It has the bits of one that is compiled with as many ``lanes``, and is for the
+    program's thread only. None if it has to be compiled.
+    """
+
+def is_kernel_ready(kernel: int) -> bool:
+    """Whether a kernel is there, and not to be compiled as it was interpreted often."""
+
 def forget_kernel(kernel: int) -> None:
     """Take a kernel out of the table; no task may need it any more.
 

@@ -12,15 +12,24 @@ import pytest
 import legate_diffuse
 from legate_diffuse.codegen import Compiler
 from legate_diffuse.codegen.kernel_compiler import CompiledKernel
-from legate_diffuse.kernel import Kernel
+from legate_diffuse.codegen.module import lanes_of
+from legate_diffuse.codegen.target import host_target
+from legate_diffuse.kernel import Kernel, print_kernel
 from legate_diffuse.maths.libm import MathMode
 
 Run = Callable[..., None]
 
 _LIBRARY = Path(legate_diffuse.__file__).parent / "liblegate_diffuse_rows.so"
-run_rows = ctypes.CDLL(str(_LIBRARY)).legate_diffuse_run_rows
+_rows = ctypes.CDLL(str(_LIBRARY))
+run_rows = _rows.legate_diffuse_run_rows
 run_rows.argtypes = [ctypes.c_void_p] * 5
 run_rows.restype = None
+_interpret, _forget = _rows.legate_diffuse_interpret, _rows.legate_diffuse_forget
+_interpret.argtypes, _interpret.restype = (
+    [ctypes.c_char_p, ctypes.c_int64],
+    ctypes.c_void_p,
+)
+_forget.argtypes, _forget.restype = [ctypes.c_void_p], None
 
 MANY = 2**40
 """Points that caches do not hold."""
@@ -33,7 +42,33 @@ def run_compiled(
     scalars: Sequence[object] = (),
     unread: int | None = None,
 ) -> None:
-    """Call a kernel on arrays of at most two dimensions that broadcast together.
+    """Call a kernel on arrays of at most two dimensions that broadcast together."""
+    _run(compiled.address, kernel, arrays, scalars, unread)
+
+
+def run_interpreted(
+    kernel: Kernel,
+    arrays: Sequence[np.ndarray],
+    scalars: Sequence[object] = (),
+    unread: int | None = None,
+) -> bool:
+    """Interpret a kernel instead; False if that is not possible."""
+    lanes = lanes_of(kernel, host_target())
+    code = _interpret(print_kernel(kernel).encode(), lanes)
+    if code is not None:
+        _run(code, kernel, arrays, scalars, unread)
+        _forget(code)
+    return code is not None
+
+
+def _run(
+    address: int,
+    kernel: Kernel,
+    arrays: Sequence[np.ndarray],
+    scalars: Sequence[object],
+    unread: int | None,
+) -> None:
+    """Run code.
 
     The index of the first element along each dimension is 10. The results are those of
     `unread` points that nothing reads before all are written, or of this call.
@@ -51,7 +86,7 @@ def run_compiled(
         for dtype, scalar in zip(kernel.scalars, scalars, strict=True)
     )
     run_rows(
-        compiled.address,
+        address,
         (ctypes.c_void_p * (len(views) + len(kernel.indices)))(
             *(view.ctypes.data for view in views), *(10,) * len(kernel.indices)
         ),
@@ -59,6 +94,27 @@ def run_compiled(
         (ctypes.c_int64 * 3)(*(1,) * missing, *shape, unread or math.prod(shape)),
         ctypes.create_string_buffer(block, max(1, len(block))),
     )
+
+
+def _restore(
+    kernel: Kernel, arrays: Sequence[np.ndarray], values: Sequence[np.ndarray]
+) -> None:
+    for array, value, argument in zip(arrays, values, kernel.arguments, strict=True):
+        if argument.writes or argument.reduces:
+            array[...] = value
+
+
+def _are_same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether elements have the same bits; of two NaN either may be the result."""
+    if one.dtype.kind == "V":
+        return one.tobytes() == other.tobytes()
+    if one.dtype.kind == "c":
+        parts = (one.real, other.real), (one.imag, other.imag)
+        return all(_are_same(mine, theirs) for mine, theirs in parts)
+    same = (one == other) | ((one != one) & (other != other))
+    if one.dtype.kind == "f":
+        same &= (np.signbit(one) == np.signbit(other)) | (one != one)
+    return bool(np.all(same))
 
 
 @pytest.fixture(scope="session")
@@ -69,11 +125,22 @@ def compilers() -> dict[MathMode, Compiler]:
 
 @pytest.fixture(scope="session")
 def run(compilers: dict[MathMode, Compiler]) -> Run:
-    """Compile a kernel and call it on arrays."""
+    """Compile a kernel and call it on arrays.
+
+    Where it can be interpreted, it gives the same bits then.
+    """
 
     def run_kernel(kernel, arrays, scalars=(), mode=MathMode.LIBM, unread=None):
         compiled = compilers[mode].compile(kernel)
+        before = [array.copy() for array in arrays]
         run_compiled(compiled, kernel, arrays, scalars, unread)
+        results = [array.copy() for array in arrays]
+        _restore(kernel, arrays, before)
+        if not run_interpreted(kernel, arrays, scalars, unread):
+            _restore(kernel, arrays, results)
+            return
+        for array, result in zip(arrays, results, strict=True):
+            assert _are_same(array, result), (print_kernel(kernel), array, result)
 
     return run_kernel
 

@@ -63,12 +63,13 @@ def emit_bodies(
     """Return the functions `@body` and `@update`.
 
     Their parameters are the pointers of the arguments, the scalar block, the number of
-    points, at least 1, the strides as kernels get them, and whether what is only
-    written bypasses the caches; it must then lie on cache lines. After the arguments
-    come the kernel's indices, of which the pointers are numbers and not addresses. An
-    argument that is `invariant` is read at its pointer only; all others are read and
-    written as contiguous vectors from there on. Values of reductions are folded into
-    the element at the argument's pointer.
+    points, at least 1, the strides as kernels get them, whether what is only written
+    bypasses the caches, for which it must lie on cache lines, and the code that they
+    belong to, which only an interpreter needs. After the arguments come the kernel's
+    indices, of which the pointers are numbers and not addresses. An argument that is
+    `invariant` is read at its pointer only; all others are read and written as
+    contiguous vectors from there on. Values of reductions are folded into the element
+    at the argument's pointer.
 
     `@update`, if the kernel has `updated` arguments, updates contiguous vectors of
     these.
@@ -194,7 +195,7 @@ class _BodyEmitter:
         return "\n".join(
             [
                 f"define internal void {name}(ptr %pointers, ptr %scalars, "
-                "i64 %points, ptr %strides, i1 %streams) #0 {",
+                "i64 %points, ptr %strides, i1 %streams, ptr %code) #0 {",
                 "entry:",
                 *pointers,
                 *remainder.buffers(),

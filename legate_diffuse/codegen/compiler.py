@@ -3,18 +3,27 @@
 
 import os
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache
 from legate_diffuse.codegen.kernel_compiler import NAME, CompiledKernel, KernelCompiler
 from legate_diffuse.codegen.machine import Machine
+from legate_diffuse.codegen.module import lanes_of
+from legate_diffuse.codegen.reduction import reductions
+from legate_diffuse.codegen.target import Target, host_target
 from legate_diffuse.kernel.dtypes import INTEGERS
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.kernel.operators import POWER
+from legate_diffuse.kernel.text import print_kernel
 from legate_diffuse.maths.calls import routines_of
 from legate_diffuse.maths.libm import MathMode
 from legate_diffuse.maths.registry import ROUTINES
+
+
+@cache
+def _host_target() -> Target:
+    return host_target()
 
 
 class Compiler(KernelCompiler):
@@ -63,6 +72,17 @@ class Compiler(KernelCompiler):
             any(isinstance(step, Op) and step.name == POWER for step in kernel.body)
             or any(ROUTINES[name].ulps for name in routines_of(kernel))
         )
+
+    def interpretable(self, kernel: Kernel) -> tuple[str, int] | None:
+        """Return a kernel's text, and how many points its code computes at a time.
+
+        None if an interpreter would give other bits.
+        """
+        if self._fast_math:
+            return None
+        # else the number of lanes does not matter
+        lanes = lanes_of(kernel, _host_target()) if reductions(kernel) else 1
+        return print_kernel(kernel), lanes
 
     def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:
         """Return whether `name` is ready; without `generate`, only if it is on disk."""

@@ -9,7 +9,7 @@ windows says, the first time that the views look as they do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from legate_diffuse.fusion.plan import PlannedLaunch
@@ -59,8 +59,6 @@ class AtOnce:
         self.filled: Filled | None = None
         # by the numbers of their kinds
         self._operations: dict[tuple[int, ...], Any] = {}
-        # the kinds of operations on small arrays that had to wait
-        self._have_waited: set[int] = set()
         if small.limit:
             native.know_stores(Root, View, Layout, small.limit)
             self._done = native.Answer.DONE
@@ -95,28 +93,9 @@ class AtOnce:
                 return False
             answer = native.run(views, scalars)
         if answer is self._unknown:
-            nests = self.plan(operations, views)
-            if nests is None:
-                return False
-            native.add(views, nests)
+            native.add(views, self.plan(operations, views))
             answer = native.run(views, scalars)
         return answer is self._done
-
-    def note_waited(self, operations: Iterable[Any]) -> None:
-        """Take note of the operations of a window that is new.
-
-        One kernel that is not compiled yet lets all that follow wait. When the program
-        comes back, all of their kernels are compiled, or what follows the first one
-        would be a new window each time.
-        """
-        self._have_waited.update(
-            [
-                operation.kind.id
-                for operation in operations
-                if operation.kind.id not in self._have_waited
-                and has_few_points(operation)
-            ]
-        )
 
     def run_known(self, native: Any, views: list[View], scalars: bytes) -> bool:
         """Run what native code knows; False if it cannot, or has not seen such views.
@@ -160,10 +139,7 @@ class AtOnce:
         return True
 
     def plan(self, operations: Sequence[Any], views: list[View]) -> Any:
-        """Return the loop nests of operations, None if a kernel is not compiled yet.
-
-        There are none if they cannot run at once.
-        """
+        """Return the loop nests of operations, none if they cannot run at once."""
         alone = WindowState()
         alone.single_below = ALL_SINGLE
         apart = _apart(views)
@@ -175,9 +151,8 @@ class AtOnce:
         launch = self._planner.plan_nests(window)
         if launch is None or _gathers(launch):
             return ()
-        again = all([each.kind.id in self._have_waited for each in operations])
-        if not self._has_kernels(launch, window.shapes, again):
-            return None if launch.fused else ()
+        if not self._has_kernels(launch, window.shapes, True):
+            return ()
         counts = [_num_scalars(operation) for operation in operations]
         places = [apart.index(view) for view in window.views]
         return [

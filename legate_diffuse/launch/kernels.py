@@ -30,10 +30,10 @@ class KernelTable:
 
     A task with little work may never come again, as in a program's set-up. So its
     kernels are compiled when they are needed for the second time, unless an earlier
-    run of the program has left them on disk. What runs as it comes is needed again if
-    an operation of its kind has waited before. A program's results do not depend on
+    run of the program has left them on disk. A program's results do not depend on
     that: kernels that give other bits than the original tasks are compiled at once.
-    ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
+    What runs as it comes is interpreted instead, with the same bits, until it has run
+    often. ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 
     def __init__(self, native: Any, several_ranks: bool, counters: Counters) -> None:
@@ -55,6 +55,8 @@ class KernelTable:
         # several of one kernel only if it is timed
         self._numbers: dict[Kernel | RowProgram, list[int]] = {}
         self._seen: set[Kernel] = set()
+        # of those that run as they come
+        self._interpreted: dict[Kernel, int] = {}
         # that all ranks have
         self._everywhere: set[Kernel] = set()
         # by operator and type
@@ -62,9 +64,7 @@ class KernelTable:
         # whose code is kept, as the numbers above stand for it
         self._combining_kernels: set[Kernel | RowProgram] = set()
 
-    def find(
-        self, kernels: Sequence[Kernel], work: int, again: bool = False
-    ) -> list[int | None]:
+    def find(self, kernels: Sequence[Kernel], work: int) -> list[int | None]:
         """Return the numbers of a task's kernels, None for those to be compiled later.
 
         If there are such, the original tasks should run.
@@ -72,7 +72,6 @@ class KernelTable:
         Args:
             kernels: the kernels.
             work: operations on elements in the task.
-            again: whether the task is known to come for the second time at least.
         """
         numbers = [self._known(kernel) for kernel in kernels]
         if None not in numbers:
@@ -80,7 +79,6 @@ class KernelTable:
         compiler = self._get_compiler()
         at_once = (
             self._always
-            or again
             or work >= COMPILE_AT_ONCE
             or not all(map(compiler.keeps_bits, kernels))
             or any(map(_divides_integers, kernels))
@@ -91,6 +89,31 @@ class KernelTable:
                 self._numbers.setdefault(kernel, [])
         compiles = at_once or self._were_seen(kernels)
         return [self._get(kernel, compiles) for kernel in kernels]
+
+    def find_at_once(self, kernels: Sequence[Kernel]) -> list[int | None]:
+        """Return the numbers of kernels that run as they come, in this thread."""
+        numbers = []
+        for kernel in kernels:
+            number = self._known(kernel)
+            if number is None and not (self._always or self._timed):
+                number = self._interpret(kernel)
+            numbers.append(self._get(kernel, True) if number is None else number)
+        return numbers
+
+    def _interpret(self, kernel: Kernel) -> int | None:
+        """Return the number of an interpreted kernel, None if it is to be compiled."""
+        native = self._native
+        number = self._interpreted.get(kernel)
+        if number is not None:
+            if native.is_kernel_ready(number):
+                return number
+            native.forget_kernel(self._interpreted.pop(kernel))
+            return None
+        known = self._get_compiler().interpretable(kernel)
+        number = None if known is None else native.interpret_kernel(*known)
+        if number is not None:
+            self._interpreted[kernel] = number
+        return number
 
     def runs_rows(self) -> bool:
         """Return whether there may be code for kernels that run row by row."""
@@ -113,8 +136,8 @@ class KernelTable:
         return number
 
     def __len__(self) -> int:
-        """Return how many kernels are loaded."""
-        return len(self._numbers)
+        """Return how many kernels there are."""
+        return len(self._numbers) + len(self._interpreted)
 
     def keep(self, wanted: Container[Kernel | RowProgram]) -> Callable[[], None]:
         """Forget all kernels but some.
@@ -132,7 +155,11 @@ class KernelTable:
                     code = self._compiler.forget(kernel)
                 forgotten.append((self._numbers.pop(kernel, ()), code))
 
+        interpreted, self._interpreted = self._interpreted, {}
+
         def free() -> None:
+            for number in interpreted.values():
+                self._native.forget_kernel(number)
             for numbers, code in forgotten:
                 for number in numbers:
                     if number != NO_CODE:

@@ -178,8 +178,6 @@ class Submitter:
         plan = self.logs.planned(self._windows + 1, window, lambda: self._plan(window))
         self._windows += 1
         self._spares.let_go(self._windows)
-        if self.small.limit and not plan.last_use:
-            self.at_once.note_waited(window.operations)
         plan.last_use = self._windows
         if self.checker is not None:
             steps, waiting = self.checker.steps(self, plan, window), Waiting()
@@ -289,11 +287,11 @@ class Submitter:
         return self.planner.plan(window)
 
     def has_kernels(
-        self, launch: PlannedLaunch, shapes: list[Any], again: bool = False
+        self, launch: PlannedLaunch, shapes: list[Any], at_once: bool = False
     ) -> bool:
         """Find or compile a launch's kernels; False if the original tasks must run.
 
-        ``again`` says that such operations were there before.
+        What runs ``at_once`` does so in the program's thread.
         """
         missing = [nest for nest in launch.nests if nest.kernel is None]
         if not missing:
@@ -302,7 +300,10 @@ class Submitter:
         kernels = [nest.nest.kernel for nest in missing]
 
         def find() -> None:
-            numbers = self._kernels.find(kernels, work, again)
+            if at_once:
+                numbers = self._kernels.find_at_once(kernels)
+            else:
+                numbers = self._kernels.find(kernels, work)
             for nest, number in zip(missing, numbers, strict=True):
                 nest.kernel = number
             if None not in numbers:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <legate.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -92,9 +94,9 @@ std::uint32_t register_kernel_address(std::uintptr_t address,
   if (kernels_run_on_gpus()) {
     const auto& code = *reinterpret_cast<const GpuKernelCode*>(address);
 
-    return register_kernel({nullptr, {}, nullptr, std::make_shared<GpuKernel>(code)});
+    return register_kernel({nullptr, {}, nullptr, std::make_shared<GpuKernel>(code), nullptr});
   }
-  Kernel kernel{reinterpret_cast<const KernelCode*>(address), {}, nullptr, nullptr};
+  Kernel kernel{reinterpret_cast<const KernelCode*>(address), {}, nullptr, nullptr, nullptr};
 
   if (kernel.code->indices >> LEGATE_MAX_DIM != 0) throw nb::value_error("no such dimension");
   for (const auto& [argument, combine, identity] : reductions) {
@@ -106,6 +108,21 @@ std::uint32_t register_kernel_address(std::uintptr_t address,
   }
   if (timed) kernel.clock = new Clock;  // as the kernel, it stays for as long as the process
   return register_kernel(std::move(kernel));
+}
+
+// The id of a kernel whose text is interpreted; none if it has to be compiled.
+std::optional<std::uint32_t> interpret_kernel(const std::string& text, std::int64_t lanes) {
+  const std::shared_ptr<const Interpreter> interpreter = Interpreter::make(text, lanes);
+
+  if (!interpreter || interpreter->indices >> LEGATE_MAX_DIM != 0) return std::nullopt;
+  return register_kernel({interpreter.get(), {}, nullptr, nullptr, interpreter});
+}
+
+// Whether a kernel was not forgotten, and need not be compiled now.
+bool is_kernel_ready(std::uint32_t id) {
+  const auto* const kernel = find_kernel(id);
+
+  return kernel && kernel->is_ready();
 }
 
 // The processors for which kernels are compiled: see codegen/__init__.py.
@@ -142,6 +159,8 @@ std::vector<TaskTime> task_times() {
 void bind_tasks(nb::module_& module) {
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
              nb::arg("reductions") = nb::tuple(), nb::arg("timed") = false);
+  module.def("interpret_kernel", &interpret_kernel, nb::arg("text"), nb::arg("lanes"));
+  module.def("is_kernel_ready", &is_kernel_ready, nb::arg("kernel"));
   module.def("forget_kernel", &forget_kernel, nb::arg("kernel"));
   module.def("kernel_nanoseconds", &kernel_nanoseconds);
   module.def("task_times", &task_times);

@@ -85,7 +85,7 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
   if (found == variants_.end()) return Answer::UNKNOWN;
   if (found->nests.empty()) return Answer::IMPOSSIBLE;
   for (const auto& nest : found->nests) {
-    if (!nest.kernel->code) {  // it was forgotten
+    if (!nest.kernel->is_ready()) {
       variants_.erase(found);
       return Answer::UNKNOWN;
     }

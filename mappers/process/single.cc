@@ -60,7 +60,7 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
   const Key key{places, dtypes, count};
   const auto* const before = find(key);
 
-  if (before && before->nest.kernel->code) return;
+  if (before && before->nest.kernel->is_ready()) return;
 
   const auto* const nest = signature.operation->only_nest(found);
 
@@ -69,7 +69,7 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
   // a layout is kept as long as the process
   Known known{signature, *nest, Py_NewRef(found[0].layout)};
 
-  if (before) {  // its kernel was forgotten
+  if (before) {  // its kernel was forgotten, or is compiled now
     known_[static_cast<std::size_t>(before - known_.data())] = std::move(known);
   } else {
     keys_.push_back(key);
@@ -96,7 +96,7 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
 
   const auto* const found = find({arrays, dtypes, count});
 
-  if (!found || !found->nest.kernel->code) return nullptr;
+  if (!found || !found->nest.kernel->is_ready()) return nullptr;
 
   const auto& [signature, nest, layout] = *found;
 
@@ -140,7 +140,8 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   for (std::size_t index = 0; index < nest.arguments.size(); ++index) {
     arguments[index] = const_cast<char*>(pointers[nest.arguments[index]]);
   }
-  nest.kernel->code->body(arguments.data(), scalars[0].bytes.data(), 1, STRIDES.data(), false);
+  nest.kernel->code->body(arguments.data(), scalars[0].bytes.data(), 1, STRIDES.data(), false,
+                          nest.kernel->code);
   thunk->elements.set_changed();
   signature.operation->count(run);
   return result.release().ptr();

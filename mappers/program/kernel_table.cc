@@ -41,7 +41,7 @@ void forget_kernel(std::uint32_t id) {
 
   auto& kernel = table().kernels[id];
 
-  kernel = {nullptr, {}, kernel.clock, nullptr};
+  kernel = {nullptr, {}, kernel.clock, nullptr, nullptr};
 }
 
 const Kernel* find_kernel(std::uint32_t id) {

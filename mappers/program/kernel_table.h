@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "program/interpreter.h"
 #include "program/row_driver.h"
 #include "program/stopwatch.h"
 
@@ -31,12 +32,17 @@ struct Reduction {
 class GpuKernel;
 
 // Either `code` or `on_gpu` is null: the kernels of a process run on CPUs, or on GPUs. `clock`,
-// which may be null, sums the time of all runs on CPUs.
+// which may be null, sums the time of all runs on CPUs. `interpreter` has the code if that is not
+// compiled.
 struct Kernel {
   const KernelCode* code;
   std::vector<Reduction> reductions;
   Clock* clock;
   std::shared_ptr<const GpuKernel> on_gpu;
+  std::shared_ptr<const Interpreter> interpreter;
+
+  // Whether it may run as it is. Else it was forgotten, or is to be compiled.
+  [[nodiscard]] bool is_ready() const { return code && !(interpreter && interpreter->is_worn()); }
 };
 
 // The kernels of this process. A kernel has an id, because a task may run in another process than

@@ -140,7 +140,7 @@ class Rows {
         for (std::int64_t index = 0; index < count && first > 0; ++index) {
           later[index] = rows[index] + first * stride(index);
         }
-        loop_(first > 0 ? later : rows, scalars_, points, strides_, row_streams && !leads);
+        loop_(first > 0 ? later : rows, scalars_, points, strides_, row_streams && !leads, &code_);
         first += points;
       }
     }
@@ -189,7 +189,7 @@ class Rows {
             copy_of<true>(size)(passed[index], memory[index], stride(index), points);
           }
         }
-        loop_(passed, scalars_, points, strides_, false);
+        loop_(passed, scalars_, points, strides_, false, &code_);
         for (std::int64_t index = 0; index < count; ++index) {
           if (passed[index] != memory[index] && (flags(index) & KernelArgument::WRITE) != 0) {
             copy_of<false>(itemsize(index))(passed[index], memory[index], stride(index), points);

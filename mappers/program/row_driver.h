@@ -21,11 +21,13 @@ struct KernelArgument {
   std::int64_t flags;
 };
 
+struct KernelCode;
+
 // Computes at least one point of a row. What moves is contiguous; what is INVARIANT is used at its
 // pointer. `strides` are those of the row driver. With `streams` the outputs lie on cache lines,
-// and bypass the caches.
+// and bypass the caches. `code` is what the loop belongs to.
 using KernelLoop = void (*)(char* const* pointers, const char* scalars, std::int64_t points,
-                            const std::int64_t* strides, bool streams);
+                            const std::int64_t* strides, bool streams, const KernelCode* code);
 
 // The machine code of a kernel, as codegen/module.py lays it out.
 struct KernelCode {

@@ -22,6 +22,8 @@ class Registered:
     def __init__(self) -> None:
         self.addresses: dict[int, int] = {}
         self.combining: dict[int, set[int]] = {}
+        self.texts: dict[int, str] = {}
+        self.worn: set[int] = set()
 
     def num_threads(self) -> int:
         return 2
@@ -40,8 +42,19 @@ class Registered:
         self.combining[number] = {combine for _, combine, _ in reductions or ()}
         return number
 
+    def interpret_kernel(self, text: str, lanes: int) -> int | None:
+        if "exp" in text:
+            return None
+        number = self.register_kernel(0)
+        self.texts[number] = text
+        return number
+
+    def is_kernel_ready(self, number: int) -> bool:
+        return number not in self.worn
+
     def forget_kernel(self, number: int) -> None:
         self.addresses[number] = 0
+        self.texts.pop(number, None)
 
 
 @pytest.fixture
@@ -184,3 +197,61 @@ def test_what_nobody_uses_is_freed(
     assert native.addresses[first] == 0
     assert native.addresses[second]
     assert len(freed) == 1
+
+
+def exponential() -> Kernel:
+    builder = Builder(
+        (
+            Argument("float64", reads=True, writes=False),
+            Argument("float64", reads=False, writes=True),
+        ),
+        (),
+    )
+    builder.store(1, builder.op("exp", "float64", builder.load(0)))
+    return builder.build()
+
+
+def test_what_runs_at_once_is_interpreted_until_it_has_run_often(
+    table: KernelTable, native: Registered, counters: Counters
+) -> None:
+    assert table.find_at_once([times(2.0)]) == [0]
+    assert table.find_at_once([times(2.0), times(3.0)]) == [0, 1]
+    assert counters.kernels_compiled == 0
+    assert table.find([times(2.0)], MUCH) == [2]  # no task may run the others
+    native.worn.add(1)
+    assert table.find_at_once([times(2.0), times(3.0)]) == [2, 3]
+    assert counters.kernels_compiled == 2
+    assert list(native.texts) == [0]
+
+
+def test_what_cannot_be_interpreted_is_compiled(
+    table: KernelTable, counters: Counters
+) -> None:
+    assert table.find_at_once([exponential()]) == [0]
+    assert counters.kernels_compiled == 1
+
+
+def test_interpreted_kernels_are_forgotten_with_the_others(
+    table: KernelTable, native: Registered
+) -> None:
+    table.find_at_once([times(2.0)])
+    free = table.keep(set())
+    assert list(native.texts) == [0]
+    free()
+    assert not native.texts
+    assert len(table) == 0
+    assert table.find_at_once([times(2.0)]) == [1]
+
+
+@pytest.mark.parametrize("variable", ["SYNC_COMPILE", "FAST_MATH"])
+def test_some_settings_need_compiled_kernels(
+    variable: str,
+    native: Registered,
+    counters: Counters,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("LEGATE_DIFFUSE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv(f"LEGATE_DIFFUSE_{variable}", "1")
+    KernelTable(native, False, counters).find_at_once([times(2.0)])
+    assert (counters.kernels_compiled, native.texts) == (1, {})

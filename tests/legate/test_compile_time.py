@@ -45,21 +45,34 @@ for _ in range(25):
     x = x * 0.5 + 1.0
 print(fused(), float(x[5]))
 """
-# Operations on small arrays that run as they come, but for the first time. Integers are
-# divided by a kernel that is compiled at once.
+# Operations on small arrays run as they come.
 LINES = """
-def plans():
-    return legate_diffuse.stats()["plans_made"]
+COUNTS = "plans_made", "kernels_compiled", "tasks_submitted"
+
+def counts():
+    found = legate_diffuse.stats()
+    return [found[each] for each in COUNTS]
 
 x, i = cn.ones(8), cn.arange(8)
 for _ in range(4):
-    before = plans()
+    before = counts()
     y = x * 2.0 + x
     y = cn.sqrt(abs(y - x / 3.0))
     k = i // 3 - i % 2
     k = k * k + i
     y = cn.maximum(y, x)
-    print(float(y[5]), int(k[5]), plans() - before)
+    new = [now - was for now, was in zip(counts(), before)]
+    print(float(y[5]), int(k[5]), float(y.sum()), *new)
+"""
+OFTEN = """
+x = cn.ones(40_000)
+compiled = legate_diffuse.stats()["kernels_compiled"]
+found = set()
+for number in range(80):
+    found.add((float(((x + 0.1) * 0.3)[5]), float((x * 0.7).sum())))
+    if number in (0, 79):
+        print(legate_diffuse.stats()["kernels_compiled"] - compiled)
+print(len(found))
 """
 # Operations that compiled kernels round differently.
 ROUNDED = {
@@ -117,16 +130,23 @@ def test_a_small_loop_of_a_large_task_does_not_keep_it_unfused(tmp_path: Path) -
     assert run(LARGE_AND_SMALL, tmp_path) == "1 6.0 3.0\n"
 
 
-def test_what_had_to_wait_is_compiled_when_the_program_comes_back(
-    tmp_path: Path,
-) -> None:
-    """Not one operation after the other, each time before a window that is new."""
+def test_what_runs_as_it_comes_is_interpreted_at_first(tmp_path: Path) -> None:
+    """Nothing has to wait for a kernel, and nothing is compiled that may not come."""
     small = {"LEGATE_DIFFUSE_SMALL_BYTES": "393216"}
     lines = [line.split() for line in run(LINES, tmp_path, **small).splitlines()]
-    values, plans = {tuple(line[:2]) for line in lines}, [line[2] for line in lines]
-    assert len(values) == 1
-    assert int(plans[0]) > 0
-    assert plans[2:] == ["0", "0"]
+    assert len({tuple(line[:3]) for line in lines}) == 1
+    plans, *others = map(int, lines[0][3:])
+    assert plans > 0
+    assert others == [0, 0]
+    assert [line[3:] for line in lines[1:]] == [["0", "0", "0"]] * 3
+
+
+def test_what_runs_often_is_compiled(tmp_path: Path) -> None:
+    """Its results stay as they were."""
+    small = {"LEGATE_DIFFUSE_SMALL_BYTES": "393216"}
+    first, last, results = map(int, run(OFTEN, tmp_path, **small).split())
+    assert (first, results) == (0, 1)
+    assert last == 4  # three products and sums of numbers, and a sum of elements
 
 
 def test_bits_do_not_depend_on_what_is_on_disk(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ MACHINES = {
     "two processors, few arrays here": (2, 1, False, "vector", 8, 0.1),
     "two processors, used in both ways": (2, 0, True, "vector", 8, 0.1),
 }
+# where kernels are interpreted until they have run often
+_COMPILES_LATER = ("one processor", "three threads")
 CHECKS = Path(__file__).with_name("numpy_programs_agree.py")
 _NOISE = ("LEGION WARNING", "{gpu}", "{threads}")
 
@@ -48,6 +50,7 @@ def test_random_programs_agree(machine: str) -> None:
         "LEGATE_TEST": str(int(divide_small_arrays)),
         "LEGATE_DIFFUSE_MATH": maths,
         "LEGATE_DIFFUSE_SMALL_BYTES": str(small_bytes),
+        "LEGATE_DIFFUSE_SYNC_COMPILE": str(int(machine not in _COMPILES_LATER)),
         "PROGRAMS": str(round(PROGRAMS * share)),
     }
     if "large arrays" in machine:
