@@ -92,15 +92,16 @@ class KernelTable:
 
     def find_at_once(self, kernels: Sequence[Kernel]) -> list[int | None]:
         """Return the numbers of kernels that run as they come, in this thread."""
+        compiler = self._get_compiler()
         numbers = []
         for kernel in kernels:
             number = self._known(kernel)
             if number is None and not (self._always or self._timed):
-                number = self._interpret(kernel)
+                number = self._interpret(kernel, compiler)
             numbers.append(self._get(kernel, True) if number is None else number)
         return numbers
 
-    def _interpret(self, kernel: Kernel) -> int | None:
+    def _interpret(self, kernel: Kernel, compiler: Any) -> int | None:
         """Return the number of an interpreted kernel, None if it is to be compiled."""
         native = self._native
         number = self._interpreted.get(kernel)
@@ -109,7 +110,7 @@ class KernelTable:
                 return number
             native.forget_kernel(self._interpreted.pop(kernel))
             return None
-        known = self._get_compiler().interpretable(kernel)
+        known = compiler.interpretable(kernel)
         number = None if known is None else native.interpret_kernel(*known)
         if number is not None:
             self._interpreted[kernel] = number
