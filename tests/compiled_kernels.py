@@ -46,6 +46,12 @@ def run_compiled(
     _run(compiled.address, kernel, arrays, scalars, unread)
 
 
+def interpret(text: str, lanes: int) -> int | None:
+    """Return the code of an interpreted kernel, None if there is none."""
+    code: int | None = _interpret(text.encode(), lanes)
+    return code
+
+
 def run_interpreted(
     kernel: Kernel,
     arrays: Sequence[np.ndarray],
@@ -54,7 +60,7 @@ def run_interpreted(
 ) -> bool:
     """Interpret a kernel instead; False if that is not possible."""
     lanes = lanes_of(kernel, host_target())
-    code = _interpret(print_kernel(kernel).encode(), lanes)
+    code = interpret(print_kernel(kernel), lanes)
     if code is not None:
         _run(code, kernel, arrays, scalars, unread)
         _forget(code)

@@ -23,6 +23,7 @@
 #include "interposition/clocks.h"
 #include "mapper/library.h"
 #include "program/cache.h"
+#include "program/interpreter.h"
 #include "program/kernel_table.h"
 #include "threads/team.h"
 #include "versions.h"

@@ -33,9 +33,9 @@ class Interpreter : public KernelCode {
  private:
   friend class KernelReader;
 
-  // Operations on elements: they take a fifth of the time in which a kernel is compiled, or twice
-  // that in which it is loaded.
-  static constexpr std::int64_t MOST_WORK = 2'000'000;
+  // Operations on elements. What they take longer than machine code is the time in which a kernel
+  // is loaded, and a twentieth of that in which it is compiled.
+  static constexpr std::int64_t MOST_WORK = 1'000'000;
   static constexpr std::int64_t WORK_OF_A_CALL = 500;
 
   // Points that are computed at a time: a multiple of any number of lanes.

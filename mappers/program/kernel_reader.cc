@@ -158,7 +158,7 @@ bool KernelReader::read_value(std::istringstream& words) {
   if (step.size == 0) return false;
   if (name == "load") {
     step.kind = Kind::LOAD;
-    words >> step.number;
+    if (!read_argument_number(words, step)) return false;
     step.is_uniform = (kernel_.described_[step.number].flags & KernelArgument::INVARIANT) != 0;
   } else if (name == "scalar") {
     step.kind = Kind::SCALAR;
@@ -180,13 +180,17 @@ bool KernelReader::read_value(std::istringstream& words) {
   return true;
 }
 
+bool KernelReader::read_argument_number(std::istringstream& words, Step& step) const {
+  return words >> step.number && step.number < types_.size();
+}
+
 bool KernelReader::read_operator(const std::string& name, std::istringstream& words, Step& step) {
   std::size_t operand{};
 
   step.kind = Kind::OPERATOR;
   step.is_uniform = true;
   while (read_number(words, operand)) {
-    if (step.num_operands == step.operands.size()) return false;
+    if (step.num_operands == step.operands.size() || operand >= kernel_.steps_.size()) return false;
     step.operands[step.num_operands++] = operand;
     step.is_uniform = step.is_uniform && kernel_.steps_[operand].is_uniform;
   }
@@ -198,8 +202,10 @@ bool KernelReader::read_operator(const std::string& name, std::istringstream& wo
 bool KernelReader::read_effect(std::istringstream& words, bool reduces) {
   Step step;
 
-  words >> step.number;
-  if (!read_number(words, step.operands[0])) return false;
+  if (!read_argument_number(words, step) || !read_number(words, step.operands[0]) ||
+      step.operands[0] >= results_.size()) {
+    return false;
+  }
   step.num_operands = 1;
   step.kind = reduces ? Kind::REDUCE : Kind::STORE;
   step.size = size_of(types_[step.number]);

@@ -27,6 +27,7 @@ class KernelReader {
   bool read_line(std::istringstream& words);
   bool read_argument(std::istringstream& words);
   bool read_value(std::istringstream& words);
+  bool read_argument_number(std::istringstream& words, Step& step) const;
   bool read_operator(const std::string& name, std::istringstream& words, Step& step);
   bool read_effect(std::istringstream& words, bool reduces);
   bool combine(Step& step);

@@ -8,6 +8,8 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "program/interpreter.h"
+
 namespace legate_diffuse {
 
 namespace {
@@ -26,6 +28,10 @@ Table& table() {
 }
 
 }  // namespace
+
+bool Kernel::is_ready() const {
+  return code && !(interpreter && interpreter->is_worn());
+}
 
 std::uint32_t register_kernel(Kernel kernel) {
   const std::unique_lock lock{table().mutex};

@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "program/interpreter.h"
 #include "program/row_driver.h"
 #include "program/stopwatch.h"
 
@@ -30,6 +29,7 @@ struct Reduction {
 };
 
 class GpuKernel;
+class Interpreter;
 
 // Either `code` or `on_gpu` is null: the kernels of a process run on CPUs, or on GPUs. `clock`,
 // which may be null, sums the time of all runs on CPUs. `interpreter` has the code if that is not
@@ -42,7 +42,7 @@ struct Kernel {
   std::shared_ptr<const Interpreter> interpreter;
 
   // Whether it may run as it is. Else it was forgotten, or is to be compiled.
-  [[nodiscard]] bool is_ready() const { return code && !(interpreter && interpreter->is_worn()); }
+  [[nodiscard]] bool is_ready() const;
 };
 
 // The kernels of this process. A kernel has an id, because a task may run in another process than
