@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
-from math import prod
+from math import ceil, prod
 from typing import Any, Final
 
 import numpy as np
@@ -159,6 +159,38 @@ def _replace_linspace(take: Any, names: dict[Any, str]) -> None:
         return original(start, stop, num, endpoint, *options, **named)
 
     original = replace(package, "linspace", linspace)
+
+
+def _replace_grids(submission: Submission) -> None:
+    """Let grids be ranges that are repeated, which are loops."""
+    package, doctor = importlib.import_module("cupynumeric"), submission.client.doctor
+
+    def grid(self: Any, key: Any) -> Any:
+        axes = [_in_full(each) for each in key] if type(key) is tuple else []
+        if not 1 < len(axes) < real.LEGATE_MAX_DIM or None in axes or doctor.is_on:
+            return original(self, key)
+        extents = [ceil((stop - start) / step) for start, stop, step in axes]
+        if min(extents) < 1:
+            return original(self, key)
+        dtype = np.result_type(*[each for axis in axes for each in axis])
+        made = package.empty((len(axes), *extents), dtype)
+        for axis, (numbers, extent) in enumerate(zip(axes, extents, strict=True)):
+            shape = [1] * len(axes)
+            shape[axis] = extent
+            made[axis] = package.arange(*numbers, dtype).reshape(shape)
+        return made
+
+    original = replace(type(package.mgrid), "__getitem__", grid)
+
+
+def _in_full(part: Any) -> tuple[Any, Any, Any] | None:
+    """Return the start, the end and the step of a range; None if it has no others."""
+    if type(part) is not slice:
+        return None
+    start = 0 if part.start is None else part.start
+    step = 1 if part.step is None else part.step
+    numbers = start, part.stop, step
+    return numbers if step and _NUMBERS.issuperset(map(type, numbers)) else None
 
 
 def _replace_collecting(name: str, copied: type | None, submission: Submission) -> None:
@@ -321,6 +353,16 @@ SHORTCUTS: Final = (
             *MADE,
         ),
         _replace_ranges,
+    ),
+    Shortcut(
+        "grids",
+        (
+            ("_module.creation_shape", "_MGridClass.__getitem__"),
+            ("_module.creation_ranges", "arange"),
+            ("_thunk.deferred", "DeferredArray.mgrid"),
+            *MADE,
+        ),
+        _replace_grids,
     ),
     Shortcut(
         "arrays of elements",

@@ -398,6 +398,17 @@ meshgrid(x, x4)
 meshgrid(x4, x, indexing='ij')
 meshgrid(x4, x4, x4)
 meshgrid(x, x4, sparse=True)
+mgrid[0:3, 0:4]
+mgrid[1:3:0.3, 0:4]
+mgrid[0:3, 0:4, 5:1:-1]
+mgrid[:3, 0.1:4.7:0.7]
+mgrid[0:3, 2:2]
+mgrid[0:3, 4:2]
+mgrid[0:3, 1:]
+mgrid[0:3, 0:4:0]
+mgrid[0:3]
+mgrid[0:3, 0:x4.size]
+mgrid[0:3, x4[0]:4]
 gradient(x)
 gradient(x, 0.5)
 gradient(A)

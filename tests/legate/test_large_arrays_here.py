@@ -419,6 +419,20 @@ agree(program)
     )
 
 
+def test_grids_need_no_task() -> None:
+    run_here(
+        """
+def program(n):
+    y, x = n.mgrid[0:300, 1:38.5:0.125]
+    return [x * y, n.mgrid[0:4, 0:5] * 2]
+program(cn)
+found = counts(lambda: float(program(cn)[0][1, 1]))
+assert found["tasks_submitted"] == found["failures"] == 0, found
+agree(program)
+"""
+    )
+
+
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_what_numpy_has_is_written_here(cpus: int) -> None:
     """NumPy sees what operations write, and they see what NumPy writes."""
