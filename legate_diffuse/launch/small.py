@@ -149,6 +149,24 @@ class SmallArrays:
             root.materialize()
         return True
 
+    def clear(self, root: Root) -> bool:
+        """Let the elements of a new array be zeros here; False if it is for a window.
+
+        On more elements a loop that makes others of them is worth its place there, and
+        needs no zeros.
+        """
+        if (
+            not self.limit < root.nbytes <= self._most
+            or root.volume > self.limit
+            or not root.fusable
+            or self._divides()
+            or not self.room.take(root.nbytes)
+        ):
+            return False
+        form(whole(root.shape), root.shape)
+        root.small_array().clear()
+        return True
+
     def note_task(self) -> None:
         """Take note of a task that is not a small launch."""
         self._kept_out = self._waited = 0

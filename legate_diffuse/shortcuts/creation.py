@@ -84,10 +84,11 @@ def _replace_creation(
     def create(shape: Any, dtype: Any = np.float64, **others: Any) -> Any:
         made = None
         if _is_type(dtype) and not others:
-            if _small_layout(shape) is not None:
+            name, is_one = names.get(dtype), int(way == "ones")
+            if is_one and _small_layout(shape) is not None:
                 made = by_numpy(shape, dtype)
             if made is None:
-                made = filled.make(shape, names.get(dtype), int(way == "ones"))
+                made = filled.make(shape, name, is_one, comes=True)
         return original(shape, dtype, **others) if made is None else made
 
     original = replace(package, name, create)

@@ -26,13 +26,20 @@ class Filled:
 
     def __init__(self, submission: Submission) -> None:
         self._submission = submission
+        self._small = window.submitter.small
         # Legate's numbers, by their types and values
         self._scalars: dict[tuple[str, int], Any] = {}
 
-    def make(self, shape: Any, dtype: str | None, value: int) -> Any:
+    def make(
+        self, shape: Any, dtype: str | None, value: int, *, comes: bool = False
+    ) -> Any:
         """Return a new array of a shape and a type; None if the original must make it.
 
-        ``value`` is 0 or 1.
+        Args:
+            shape: of the array.
+            dtype: the name of the type.
+            value: 0 or 1.
+            comes: whether few zeros may be here at once.
         """
         submission = self._submission
         extents = shape if isinstance(shape, tuple) else (shape,)
@@ -53,7 +60,8 @@ class Filled:
             scalar = real.Scalar(number.tobytes(), template.type)
             self._scalars[dtype, value] = scalar
         array, view = submission.new(template, extents)
-        window.submit(Fill(view, scalar))
+        if value or not comes or not self._small.clear(view.root):
+            window.submit(Fill(view, scalar))
         return array
 
     def make_like(self, array: Any, dtype: str | None, value: int) -> Any:

@@ -419,6 +419,34 @@ agree(program)
     )
 
 
+def test_zeros_come_when_somebody_looks() -> None:
+    """The memory is that of arrays that are gone."""
+    run_here(
+        """
+def program(n):
+    x = n.arange(90000.0)
+    for _ in range(4):
+        float((x * 3.0 + 1.0)[5])
+    made = [n.zeros((300, 300)) for _ in range(9)]
+    made[1][3] = x[:300]
+    made[2][:] = x.reshape(300, 300)
+    made[3][:, 5] += 1.0
+    made[4] += made[2]
+    made[5][7, 7] = 1.0
+    made[6][made[2] > 70000.0] = 3.0
+    made[7][0] = 4.0
+    others = [made[7].reshape(90000), n.zeros((300, 300)).reshape(90000), made[8].T.copy(), made[0] @ made[2]]
+    others += [n.sort(n.zeros(90000)), n.zeros(90000)[5:9], n.zeros(90000, int) + 1]
+    others += [n.array(n.zeros(90000, complex).tolist()[:3])]
+    return [*made, *others]
+program(cn), program(cn)
+found = counts(lambda: float(program(cn)[1][3, 3]))
+assert found["tasks_submitted"] == found["fills_seen"] == 0, found
+agree(program)
+"""
+    )
+
+
 def test_grids_need_no_task() -> None:
     run_here(
         """
