@@ -55,8 +55,8 @@ bool contains(PyObject* set, PyObject* object) {
   return found == 1;
 }
 
-bool GivenArguments::has_many() const {
-  return points_ > MOST_POINTS;
+bool GivenArguments::was_lent() const {
+  return points_ > 0;
 }
 
 nb::object GivenArguments::plain(PyObject* argument) const {
