@@ -149,24 +149,6 @@ class SmallArrays:
             root.materialize()
         return True
 
-    def clear(self, root: Root) -> bool:
-        """Let the elements of a new array be zeros here; False if it is for a window.
-
-        On more elements a loop that makes others of them is worth its place there, and
-        needs no zeros.
-        """
-        if (
-            not self.limit < root.nbytes <= self._most
-            or root.volume > self.limit
-            or not root.fusable
-            or self._divides()
-            or not self.room.take(root.nbytes)
-        ):
-            return False
-        form(whole(root.shape), root.shape)
-        root.small_array().clear()
-        return True
-
     def note_task(self) -> None:
         """Take note of a task that is not a small launch."""
         self._kept_out = self._waited = 0
@@ -332,11 +314,11 @@ class SmallArrays:
 
     def may_be_given(self, type_: Any, elements: Any) -> bool:
         """Whether a NumPy array's memory may be that of an array here."""
-        fits = self._may_be_shared(elements.nbytes)
+        fits = self.may_lie_here(elements.nbytes)
         return fits and self._attaches(type_, elements.dtype)
 
-    def _may_be_shared(self, size: int) -> bool:
-        """Whether memory of so many bytes that the application holds may be used."""
+    def may_lie_here(self, size: int) -> bool:
+        """Whether memory of so many bytes, of ours or lent, may be a whole array's."""
         if size > self.limit:
             return self.maps and not self._divides()
         return size > 0
@@ -349,7 +331,7 @@ class SmallArrays:
         """
         if (
             root.mapped is None
-            and self._may_be_shared(root.nbytes)
+            and self.may_lie_here(root.nbytes)
             and root.fusable
             and not root.escaped
             and not root.held

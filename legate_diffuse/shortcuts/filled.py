@@ -15,6 +15,9 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.form import form
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.root import Root
 
 
 class Filled:
@@ -60,9 +63,27 @@ class Filled:
             scalar = real.Scalar(number.tobytes(), template.type)
             self._scalars[dtype, value] = scalar
         array, view = submission.new(template, extents)
-        if value or not comes or not self._small.clear(view.root):
+        if value or not comes or not self._clear(view.root):
             window.submit(Fill(view, scalar))
         return array
+
+    def _clear(self, root: Root) -> bool:
+        """Let the elements of a new array be zeros here; False if it is for a window.
+
+        On more elements a loop that makes others of them is worth its place there, and
+        needs no zeros.
+        """
+        small, size = self._small, root.nbytes
+        if (
+            not root.fusable
+            or root.volume > small.limit
+            or not small.may_lie_here(size)
+            or (size > small.limit and not small.room.take(size))
+        ):
+            return False
+        form(whole(root.shape), root.shape)
+        root.small_array().clear()
+        return True
 
     def make_like(self, array: Any, dtype: str | None, value: int) -> Any:
         """Return a new array of the shape of another one likewise.
