@@ -84,11 +84,13 @@ def _replace_creation(
     def create(shape: Any, dtype: Any = np.float64, **others: Any) -> Any:
         made = None
         if _is_type(dtype) and not others:
-            name, is_one = names.get(dtype), int(way == "ones")
-            if is_one and _small_layout(shape) is not None:
+            name = names.get(dtype)
+            if way == "zeros":
+                made = filled.make(shape, name, 0, comes=True)
+            if made is None and _small_layout(shape) is not None:
                 made = by_numpy(shape, dtype)
-            if made is None:
-                made = filled.make(shape, name, is_one, comes=True)
+            if made is None and way == "ones":
+                made = filled.make(shape, name, 1)
         return original(shape, dtype, **others) if made is None else made
 
     original = replace(package, name, create)
@@ -167,8 +169,10 @@ def _replace_grids(submission: Submission) -> None:
     package, doctor = importlib.import_module("cupynumeric"), submission.client.doctor
 
     def grid(self: Any, key: Any) -> Any:
-        axes = [_in_full(each) for each in key] if type(key) is tuple else []
-        if not 1 < len(axes) < real.LEGATE_MAX_DIM or None in axes or doctor.is_on:
+        parts = key if type(key) is tuple else ()
+        axes = [axis for each in parts if (axis := _in_full(each))]
+        is_grid = 1 < len(axes) == len(parts) < real.LEGATE_MAX_DIM
+        if not is_grid or doctor.is_on:
             return original(self, key)
         extents = [ceil((stop - start) / step) for start, stop, step in axes]
         if min(extents) < 1:
@@ -178,7 +182,7 @@ def _replace_grids(submission: Submission) -> None:
         for axis, (numbers, extent) in enumerate(zip(axes, extents, strict=True)):
             shape = [1] * len(axes)
             shape[axis] = extent
-            made[axis] = package.arange(*numbers, dtype).reshape(shape)
+            made[axis] = package.arange(*numbers, dtype).reshape(tuple(shape))
         return made
 
     original = replace(type(package.mgrid), "__getitem__", grid)

@@ -113,10 +113,9 @@ class Elements:
             return key if is_same else tuple(parts)
         if type(key) is not slice:
             return key
-        bounds = key.start, key.stop
-        numbers = [self._number(bound) for bound in bounds]
-        is_same = all(map(is_, numbers, bounds))
-        return key if is_same else slice(*numbers, key.step)
+        start, stop = self._number(key.start), self._number(key.stop)
+        is_same = start is key.start and stop is key.stop
+        return key if is_same else slice(start, stop, key.step)
 
     def _number(self, bound: Any) -> Any:
         if (

@@ -435,10 +435,11 @@ def program(n):
     made[5][7, 7] = 1.0
     made[6][made[2] > 70000.0] = 3.0
     made[7][0] = 4.0
-    others = [made[7].reshape(90000), n.zeros((300, 300)).reshape(90000), made[8].T.copy(), made[0] @ made[2]]
+    others = [made[7].reshape(90000), n.zeros((300, 300)).reshape(90000)]
+    others += [made[8].T.copy(), made[0] @ made[2]]
     others += [n.sort(n.zeros(90000)), n.zeros(90000)[5:9], n.zeros(90000, int) + 1]
     others += [n.array(n.zeros(90000, complex).tolist()[:3])]
-    others += [n.zeros(90000, bool), n.zeros(90000, "float32"), n.empty((0, 3))]
+    others += [n.zeros(90000, bool), n.zeros(90000, "float32")]
     return [*made, *others]
 program(cn), program(cn)
 found = counts(lambda: float(program(cn)[1][3, 3]))
