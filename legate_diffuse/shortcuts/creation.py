@@ -170,7 +170,7 @@ def _replace_grids(submission: Submission) -> None:
 
     def grid(self: Any, key: Any) -> Any:
         parts = key if type(key) is tuple else ()
-        axes = [axis for each in parts if (axis := _in_full(each))]
+        axes = [found for each in parts if (found := _in_full(each))]
         is_grid = 1 < len(axes) == len(parts) < real.LEGATE_MAX_DIM
         if not is_grid or doctor.is_on:
             return original(self, key)
