@@ -153,6 +153,9 @@ class SmallArray:
     def value(self) -> bytes:
         """Return a copy of the elements."""
 
+    def clear(self) -> None:
+        """Make all elements zero, in memory once somebody looks at them."""
+
     def lend(self) -> Any:
         """Return a NumPy array of the bytes of the elements themselves.
 

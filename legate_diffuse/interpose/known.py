@@ -201,6 +201,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "meshgrid": (0xD2BA0CDD95BAA0A1, 0x7892835F6E301CFC),
     },
     "_module.creation_shape": {
+        "_MGridClass.__getitem__": (0x933C4190A3C66AC9, 0x55EE31ED748E3C11),
         "_uninitialized": (0x28C58A6A9AD81CB2, 0x308BB97A203336C9),
         "_uninitialized_like": (0xA130AAB8EB729FF5, 0xBE73248F142C343A),
         "empty": (0x4A44C6C62C78FD76, 0xD662564E762FBD3E),
@@ -380,6 +381,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "DeferredArray.fill": (0xBA3919E8EA1243A4, 0x91C8EB80F1BDA2F6),
         "DeferredArray.flip": (0x3EFE74071FEF873F, 0x075A1EEA06315985),
         "DeferredArray.get_item": (0xD79B0C2E3CB7431E, 0x029A88FAFB586099),
+        "DeferredArray.mgrid": (0x300D4FCFB707BB63, 0xBEDF3E0744CBDBB3),
         "DeferredArray.ndim": (0x087B5883BA5239BE, 0x782C32809F13E98D),
         "DeferredArray.putmask": (0xC55659BD7DC2B32F, 0xAB6E39104E6189D2),
         "DeferredArray.real": (0x24A6132BA691EEDF, 0x4C6CABAA5ACA4B99),

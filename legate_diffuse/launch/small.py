@@ -314,11 +314,11 @@ class SmallArrays:
 
     def may_be_given(self, type_: Any, elements: Any) -> bool:
         """Whether a NumPy array's memory may be that of an array here."""
-        fits = self._may_be_shared(elements.nbytes)
+        fits = self.may_lie_here(elements.nbytes)
         return fits and self._attaches(type_, elements.dtype)
 
-    def _may_be_shared(self, size: int) -> bool:
-        """Whether memory of so many bytes that the application holds may be used."""
+    def may_lie_here(self, size: int) -> bool:
+        """Whether memory of so many bytes, of ours or lent, may be a whole array's."""
         if size > self.limit:
             return self.maps and not self._divides()
         return size > 0
@@ -331,7 +331,7 @@ class SmallArrays:
         """
         if (
             root.mapped is None
-            and self._may_be_shared(root.nbytes)
+            and self.may_lie_here(root.nbytes)
             and root.fusable
             and not root.escaped
             and not root.held

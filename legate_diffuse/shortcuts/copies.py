@@ -86,6 +86,9 @@ def _replace_get(submission: Submission) -> None:
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
         if doctor.is_on:
             return original(self, key)
+        bounded = hosted.elements.bounded(key)
+        if bounded is not key:
+            return self[bounded]
         if type(key) is ndarray:
             selected = get_selected(arrays.function, self, key)
             if selected is None:
@@ -141,6 +144,10 @@ def _replace_set(submission: Submission) -> None:
     def set_(self: Any, key: Any, value: Any, /) -> None:
         if not takes_numbers and type(value) is not ndarray:
             original(self, key, value)
+            return
+        bounded = key if doctor.is_on else hosted.elements.bounded(key)
+        if bounded is not key:
+            self[bounded] = value
             return
         if type(value) in _NUMBERS:
             if self._writeable and not doctor.is_on:

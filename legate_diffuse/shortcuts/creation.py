@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
-from math import prod
+from math import ceil, prod
 from typing import Any, Final
 
 import numpy as np
@@ -84,10 +84,13 @@ def _replace_creation(
     def create(shape: Any, dtype: Any = np.float64, **others: Any) -> Any:
         made = None
         if _is_type(dtype) and not others:
-            if _small_layout(shape) is not None:
+            name = names.get(dtype)
+            if way == "zeros":
+                made = filled.make(shape, name, 0, comes=True)
+            if made is None and _small_layout(shape) is not None:
                 made = by_numpy(shape, dtype)
-            if made is None:
-                made = filled.make(shape, names.get(dtype), int(way == "ones"))
+            if made is None and way == "ones":
+                made = filled.make(shape, name, 1)
         return original(shape, dtype, **others) if made is None else made
 
     original = replace(package, name, create)
@@ -159,6 +162,40 @@ def _replace_linspace(take: Any, names: dict[Any, str]) -> None:
         return original(start, stop, num, endpoint, *options, **named)
 
     original = replace(package, "linspace", linspace)
+
+
+def _replace_grids(submission: Submission) -> None:
+    """Let grids be ranges that are repeated, which are loops."""
+    package, doctor = importlib.import_module("cupynumeric"), submission.client.doctor
+
+    def grid(self: Any, key: Any) -> Any:
+        parts = key if type(key) is tuple else ()
+        axes = [found for each in parts if (found := _in_full(each))]
+        is_grid = 1 < len(axes) == len(parts) < real.LEGATE_MAX_DIM
+        if not is_grid or doctor.is_on:
+            return original(self, key)
+        extents = [ceil((stop - start) / step) for start, stop, step in axes]
+        if min(extents) < 1:
+            return original(self, key)
+        dtype = np.result_type(*[each for axis in axes for each in axis])
+        made = package.empty((len(axes), *extents), dtype)
+        for axis, (numbers, extent) in enumerate(zip(axes, extents, strict=True)):
+            shape = [1] * len(axes)
+            shape[axis] = extent
+            made[axis] = package.arange(*numbers, dtype).reshape(tuple(shape))
+        return made
+
+    original = replace(type(package.mgrid), "__getitem__", grid)
+
+
+def _in_full(part: Any) -> tuple[Any, Any, Any] | None:
+    """Return the start, the end and the step of a range; None if it has no others."""
+    if type(part) is not slice:
+        return None
+    start = 0 if part.start is None else part.start
+    step = 1 if part.step is None else part.step
+    numbers = start, part.stop, step
+    return numbers if step and _NUMBERS.issuperset(map(type, numbers)) else None
 
 
 def _replace_collecting(name: str, copied: type | None, submission: Submission) -> None:
@@ -321,6 +358,16 @@ SHORTCUTS: Final = (
             *MADE,
         ),
         _replace_ranges,
+    ),
+    Shortcut(
+        "grids",
+        (
+            ("_module.creation_shape", "_MGridClass.__getitem__"),
+            ("_module.creation_ranges", "arange"),
+            ("_thunk.deferred", "DeferredArray.mgrid"),
+            *MADE,
+        ),
+        _replace_grids,
     ),
     Shortcut(
         "arrays of elements",

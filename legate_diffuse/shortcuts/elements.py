@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any, Final
 
 import numpy as np
@@ -100,6 +101,31 @@ class Elements:
         if type(key) is bool:
             raise UnsuitableError
         return self.plain(key, "biu", self._brings(key, dims))
+
+    def bounded(self, key: Any) -> Any:
+        """Return an index whose slices go from number to number, as far as may be.
+
+        A program that goes by elements has them in arrays, which come.
+        """
+        if type(key) is tuple:
+            parts = [self.bounded(part) for part in key]
+            is_same = all(map(is_, parts, key))
+            return key if is_same else tuple(parts)
+        if type(key) is not slice:
+            return key
+        start, stop = self._number(key.start), self._number(key.stop)
+        is_same = start is key.start and stop is key.stop
+        return key if is_same else slice(start, stop, key.step)
+
+    def _number(self, bound: Any) -> Any:
+        if (
+            type(bound) is not self._ndarray
+            or bound.ndim
+            or bound.dtype.kind not in "iu"
+        ):
+            return bound
+        found = self.given(bound, brings=True)
+        return bound if found is None else int(found)
 
     def _brings(self, key: Any, dims: int) -> bool:
         """Whether what an index waits for is to be computed now."""

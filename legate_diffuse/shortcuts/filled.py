@@ -15,6 +15,9 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.form import form
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.root import Root
 
 
 class Filled:
@@ -26,13 +29,20 @@ class Filled:
 
     def __init__(self, submission: Submission) -> None:
         self._submission = submission
+        self._small = window.submitter.small
         # Legate's numbers, by their types and values
         self._scalars: dict[tuple[str, int], Any] = {}
 
-    def make(self, shape: Any, dtype: str | None, value: int) -> Any:
+    def make(
+        self, shape: Any, dtype: str | None, value: int, *, comes: bool = False
+    ) -> Any:
         """Return a new array of a shape and a type; None if the original must make it.
 
-        ``value`` is 0 or 1.
+        Args:
+            shape: of the array.
+            dtype: the name of the type.
+            value: 0 or 1.
+            comes: whether few zeros may be here at once.
         """
         submission = self._submission
         extents = shape if isinstance(shape, tuple) else (shape,)
@@ -53,8 +63,27 @@ class Filled:
             scalar = real.Scalar(number.tobytes(), template.type)
             self._scalars[dtype, value] = scalar
         array, view = submission.new(template, extents)
-        window.submit(Fill(view, scalar))
+        if value or not comes or not self._clear(view.root):
+            window.submit(Fill(view, scalar))
         return array
+
+    def _clear(self, root: Root) -> bool:
+        """Let the elements of a new array be zeros here; False if it is for a window.
+
+        On more elements a loop that makes others of them is worth its place there, and
+        needs no zeros.
+        """
+        small, size = self._small, root.nbytes
+        if (
+            not root.fusable
+            or root.volume > small.limit
+            or not small.may_lie_here(size)
+            or (size > small.limit and not small.room.take(size))
+        ):
+            return False
+        form(whole(root.shape), root.shape)
+        root.small_array().clear()
+        return True
 
     def make_like(self, array: Any, dtype: str | None, value: int) -> Any:
         """Return a new array of the shape of another one likewise.

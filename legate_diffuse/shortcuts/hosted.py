@@ -350,10 +350,12 @@ class Hosted:
                 and source.small.copy_mapped(source)
             ):
                 elements = self.elements.find(array)
-            found = np.reshape(elements, shape)
+            found = self._call_with_memory(partial(np.reshape, elements, shape))
         except _REFUSALS:
             # the original raises what it raises
             return None
+        if not np.may_share_memory(found, elements):
+            return self.new_array(found, "reshape")
         return self._large_array(found, name, source)
 
     def _large_array(self, result: Any, name: str, source: Root | None = None) -> Any:

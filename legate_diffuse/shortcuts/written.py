@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.templates import Templates
 from legate_diffuse.stores.root import Root
@@ -236,7 +235,8 @@ class Written:
                 return run(*arguments, **(given if out is None else named))
             made = None
             try:
-                how = plain(out, arguments, given) if self._fits(out) else None
+                fits = out is None or self._may_write(out, [])
+                how = plain(out, arguments, given) if fits else None
                 if how and (
                     in_place or out is None or self._is_apart(out, arguments, given)
                 ):
@@ -250,10 +250,6 @@ class Written:
             return original(*arguments, **named) if made is None else made
 
         return write
-
-    def _fits(self, out: Any) -> bool:
-        """Whether there is none, or an array that has few elements."""
-        return out is None or (self._may_write(out, []) and out.size <= MOST_POINTS)
 
     def _is_apart(self, out: Any, arguments: tuple[Any, ...], named: Any) -> bool:
         """Whether no argument has elements of ``out``."""

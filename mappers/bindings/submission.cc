@@ -329,6 +329,7 @@ void bind_submission(nb::module_& module) {
           nb::arg("itemsize"), nb::arg("extents"), nb::arg("value") = nb::none())
       .def_prop_ro("valid", &SmallArray::is_valid)
       .def("drop", &SmallArray::drop)
+      .def("clear", &SmallArray::clear)
       .def(
           "map",
           [](SmallArray& array, std::uintptr_t address) {

@@ -50,6 +50,14 @@ bool is_held_elsewhere(const StoreFields& fields, PyObject* root) {
   return !is_set(small) || !lent || !PyTuple_CheckExact(lent) || PyTuple_GET_SIZE(lent) > 0;
 }
 
+// Whether an array is small: has as many elements as one of numbers of 8 bytes may have, or fewer
+// bytes.
+bool is_small(const StoreFields& fields, std::int64_t num_bytes, std::int64_t itemsize) {
+  constexpr std::int64_t NUMBER = 8;
+
+  return num_bytes / std::max<std::int64_t>(itemsize / NUMBER, 1) <= fields.most_bytes;
+}
+
 // Makes room for the elements of a root to which nothing was written; null if it is not small.
 PyObject* make_room(const StoreFields& fields, PyObject* root) {
   auto* const shape = fields.shape.of(root);
@@ -62,7 +70,7 @@ PyObject* make_room(const StoreFields& fields, PyObject* root) {
     if (__builtin_mul_overflow(bytes, room.extents.back(), &bytes)) return nullptr;
   }
   // Legate does not let a region without dimensions be read
-  if (bytes > fields.most_bytes ||
+  if (!is_small(fields, bytes, room.itemsize) ||
       (room.extents.empty() && fields.scalar_storage.of(root) != Py_True)) {
     return nullptr;
   }
@@ -219,7 +227,8 @@ Answer LocalOperand::find(const StoreFields& fields, LazyThunk& thunk) {
   repeats = form.volume == 1;
   // the root may not be small, or Python has asked for it meanwhile
   if (thunk.is_made ||
-      (!small->is_valid() && static_cast<std::int64_t>(small->num_bytes()) > fields.most_bytes)) {
+      (!small->is_valid() &&
+       !is_small(fields, static_cast<std::int64_t>(small->num_bytes()), small->shape().itemsize))) {
     return Answer::IMPOSSIBLE;
   }
   return Answer::DONE;

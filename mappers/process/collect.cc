@@ -108,7 +108,11 @@ PyObject* Function::fill(const Signature& signature, PyObject* layout,
 
   Run run{"fill"};
 
-  target.small->fill(value.bytes.data());
+  if (value.bytes == ScalarBlock{}.bytes) {
+    target.small->clear();
+  } else {
+    target.small->fill(value.bytes.data());
+  }
   run.done(1, 1);
   return made.array.release().ptr();
 }

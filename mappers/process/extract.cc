@@ -179,14 +179,14 @@ PyObject* filled(const Function& function, PyObject* shape, std::string_view dty
                  PyObject* number) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  const auto is_tuple = PyTuple_CheckExact(shape);
-  const auto dim = is_tuple ? PyTuple_GET_SIZE(shape) : 1;
+  const Items given{shape};
+  const auto dim = given.size();
   Extents extents{};
   auto volume = std::int64_t{1};
 
   if (dim > LEGATE_MAX_DIM) Py_RETURN_NONE;
   for (std::int64_t d = 0; d < dim; ++d) {
-    const auto extent = integer_from(is_tuple ? PyTuple_GET_ITEM(shape, d) : shape);
+    const auto extent = integer_from(given[d]);
 
     if (!extent || *extent < 0 || __builtin_mul_overflow(volume, *extent, &volume)) {
       Py_RETURN_NONE;

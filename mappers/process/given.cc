@@ -55,8 +55,8 @@ bool contains(PyObject* set, PyObject* object) {
   return found == 1;
 }
 
-bool GivenArguments::has_many() const {
-  return points_ > MOST_POINTS;
+bool GivenArguments::was_lent() const {
+  return points_ > 0;
 }
 
 nb::object GivenArguments::plain(PyObject* argument) const {
@@ -125,18 +125,26 @@ nb::object GivenArguments::many_elements(PyObject* array) const {
 }
 
 nb::object GivenArguments::elements_here(PyObject* array) const {
-  const auto view = view_of(array);
+  auto view = view_of(array);
   LocalOperand operand;
 
   if (!view.is_valid() || !operand.is_in_process(view.ptr(), false)) return {};
 
+  const auto is_copied = operand.form.volume * operand.small->shape().itemsize < MANY_BYTES;
+
+  // an array has memory that may be lent once somebody has asked for its thunk
+  if (!is_copied && !nb::find(operand.small).is_valid()) {
+    owned(PyObject_GetAttr(array, names().thunk));
+    view = view_of(array);
+    if (!view.is_valid() || !operand.is_in_process(view.ptr(), false)) return {};
+  }
+
   const auto& form = operand.form;
-  const auto itemsize = operand.small->shape().itemsize;
   const auto owner = nb::find(operand.small);
   auto* const dtype = dtype_of(operand.dtype);
 
   if (!dtype) return {};
-  if (form.volume * itemsize < MANY_BYTES || !owner.is_valid()) {
+  if (is_copied || !owner.is_valid()) {
     return form.volume > MOST_POINTS ? nb::object{} : copied_elements(view.ptr(), dtype);
   }
 

@@ -48,8 +48,8 @@ class GivenArguments {
  public:
   GivenArguments(std::string_view kinds, GivenElements given) : kinds_{kinds}, given_{given} {}
 
-  // Whether they were many elements, one by one or together.
-  [[nodiscard]] bool has_many() const;
+  // Whether NumPy is lent memory of arrays: then results may be as large.
+  [[nodiscard]] bool was_lent() const;
 
   [[nodiscard]] nanobind::object plain(PyObject* argument) const;
 

@@ -156,7 +156,7 @@ PyObject* hosted(const Arguments& arguments, GivenElements how) {
 
   std::optional<OwnMemory> memory;
 
-  if (given.has_many()) memory.emplace();
+  if (given.was_lent()) memory.emplace();
 
   const auto made = called(recipe, plain, arguments.count, arguments.names);
 

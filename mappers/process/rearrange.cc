@@ -38,14 +38,14 @@ NewShape squeezed(const std::int64_t* extents, std::int64_t dim) {
 // The shape that an argument stands for, with one extent at most that follows from the others;
 // none if it does not fit.
 std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
-  const auto is_tuple = PyTuple_CheckExact(argument);
-  NewShape shape{is_tuple ? PyTuple_GET_SIZE(argument) : 1, {}};
+  const Items given{argument};
+  NewShape shape{given.size(), {}};
   std::int64_t known = 1;
   std::int64_t* open = nullptr;
 
   if (shape.dim > LEGATE_MAX_DIM) return {};
   for (std::int64_t d = 0; d < shape.dim; ++d) {
-    const auto extent = integer_from(is_tuple ? PyTuple_GET_ITEM(argument, d) : argument);
+    const auto extent = integer_from(given[d]);
 
     if (!extent || *extent == 0 || (*extent < 0 && open)) return {};
     shape.extents[d] = *extent;

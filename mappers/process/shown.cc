@@ -73,14 +73,15 @@ PyObject* transposed(PyObject* array, PyObject* axes) {
 
   if (dim == 1) return Py_NewRef(array);
   if (!is_shown_natively(array, operand)) Py_RETURN_NONE;
-  if (axes && (!PyTuple_CheckExact(axes) || PyTuple_GET_SIZE(axes) != dim)) Py_RETURN_NONE;
+
+  const Items given{axes ? axes : Py_None};
+
+  if (axes && (!given.are_listed() || given.size() != dim)) Py_RETURN_NONE;
   for (std::int64_t d = 0; d < dim; ++d) {
-    const auto axis =
-        axes ? axis_from(PyTuple_GET_ITEM(axes, d), dim) : std::optional<std::int64_t>{dim - 1 - d};
+    const auto axis = axes ? axis_from(given[d], dim) : std::optional<std::int64_t>{dim - 1 - d};
 
     // the original knows what negative ones are
-    if (!axis || (axes && *integer_from(PyTuple_GET_ITEM(axes, d)) < 0) ||
-        std::exchange(has_come[*axis], true)) {
+    if (!axis || (axes && *integer_from(given[d]) < 0) || std::exchange(has_come[*axis], true)) {
       Py_RETURN_NONE;
     }
     order[d] = *axis;

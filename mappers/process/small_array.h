@@ -70,6 +70,9 @@ class SmallArray {
   void set_changed() { is_valid_ = true, is_stored_ = is_mapped(); }
   void set_stored() { is_valid_ = true, is_stored_ = true; }
 
+  // Makes all elements zero, in memory once somebody looks at them: most are written before.
+  void clear() { forget(), set_changed(); }
+
   // Has no value any more, and keeps its memory.
   void forget() {
     drop_shared();

@@ -398,6 +398,36 @@ meshgrid(x, x4)
 meshgrid(x4, x, indexing='ij')
 meshgrid(x4, x4, x4)
 meshgrid(x, x4, sparse=True)
+zeros([4, 6])
+zeros([])
+zeros([3], int)
+zeros([2, -1])
+zeros([2.5])
+ones([2, 3])
+full([2, 3], 2.5)
+full([], 2)
+reshape(A, [-1, 2])
+A.reshape([-1])
+A.reshape([A.size, 1])
+A.reshape([7, 11, 13])
+A.reshape([[1], -1])
+A.transpose([1, 0])
+transpose(A, [1, 0])
+transpose(A, [-1, 0])
+transpose(A, [1, 1])
+transpose(T, [2, 0, 1])
+transpose(T, [1, 0])
+mgrid[0:3, 0:4]
+mgrid[1:3:0.3, 0:4]
+mgrid[0:3, 0:4, 5:1:-1]
+mgrid[:3, 0.1:4.7:0.7]
+mgrid[0:3, 2:2]
+mgrid[0:3, 4:2]
+mgrid[0:3, 1:]
+mgrid[0:3, 0:4:0]
+mgrid[0:3]
+mgrid[0:3, 0:x4.size]
+mgrid[0:3, x4[0]:4]
 gradient(x)
 gradient(x, 0.5)
 gradient(A)

@@ -419,6 +419,50 @@ agree(program)
     )
 
 
+def test_zeros_come_when_somebody_looks() -> None:
+    """The memory is that of arrays that are gone."""
+    run_here(
+        """
+def program(n):
+    x = n.arange(90000.0)
+    for _ in range(4):
+        float((x * 3.0 + 1.0)[5])
+    made = [n.zeros((300, 300)) for _ in range(9)]
+    made[1][3] = x[:300]
+    made[2][:] = x.reshape(300, 300)
+    made[3][:, 5] += 1.0
+    made[4] += made[2]
+    made[5][7, 7] = 1.0
+    made[6][made[2] > 70000.0] = 3.0
+    made[7][0] = 4.0
+    others = [made[7].reshape(90000), n.zeros((300, 300)).reshape(90000)]
+    others += [made[8].T.copy(), made[0] @ made[2]]
+    others += [n.sort(n.zeros(90000)), n.zeros(90000)[5:9], n.zeros(90000, int) + 1]
+    others += [n.array(n.zeros(90000, complex).tolist()[:3])]
+    others += [n.zeros(90000, bool), n.zeros(90000, "float32")]
+    return [*made, *others]
+program(cn), program(cn)
+found = counts(lambda: float(program(cn)[1][3, 3]))
+assert found["tasks_submitted"] == found["fills_seen"] == 0, found
+agree(program)
+"""
+    )
+
+
+def test_grids_need_no_task() -> None:
+    run_here(
+        """
+def program(n):
+    y, x = n.mgrid[0:300, 1:38.5:0.125]
+    return [x * y, n.mgrid[0:4, 0:5] * 2]
+program(cn)
+found = counts(lambda: float(program(cn)[0][1, 1]))
+assert found["tasks_submitted"] == found["failures"] == 0, found
+agree(program)
+"""
+    )
+
+
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_what_numpy_has_is_written_here(cpus: int) -> None:
     """NumPy sees what operations write, and they see what NumPy writes."""

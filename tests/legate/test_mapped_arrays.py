@@ -68,6 +68,26 @@ for n, p, v in ((cn, P, V), (np, np.array(P), values)):
     )
 
 
+def test_elements_of_large_arrays_as_bounds() -> None:
+    """Rows of a sparse matrix, whose arrays were computed a moment before."""
+    run_here(
+        """
+def program(n, rows=40000):
+    starts, values = n.arange(rows + 1) * 5, n.arange(5.0 * rows)
+    found = n.zeros((rows // 400, 5))
+    for k in range(0, rows, 400):
+        row = values[starts[k] : starts[k + 1]]
+        values[starts[k] : starts[k] + 2] *= 0.5
+        found[k // 400, : starts[k + 1] - starts[k]] = row
+    return [values, found]
+program(cn), program(cn)
+found = counts(lambda: float(program(cn)[1][3, 3]))
+assert found["tasks_submitted"] <= 1, found
+agree(program)
+"""
+    )
+
+
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_parts_that_change_between_tasks(cpus: int) -> None:
     """Loops over all elements, tasks of Legate's and NumPy see what parts have got."""
