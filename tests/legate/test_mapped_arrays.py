@@ -69,6 +69,30 @@ for n, p, v in ((cn, P, V), (np, np.array(P), values)):
 
 
 @pytest.mark.parametrize("cpus", [1, 2])
+def test_indices_that_wait_for_large_arrays(cpus: int) -> None:
+    """What they wait for is computed, and NumPy takes what they say."""
+    run_here(
+        SETTLED
+        + """
+rng = np.random.default_rng(3)
+values = rng.random((5000, 20)) - 0.5
+V, R = cn.array(values).copy(), cn.arange(5000)
+def program(n):
+    v, rows = (V, R) if n is cn else (values, np.arange(5000))
+    some = (v > 0.0).sum(axis=1)
+    flat, w = v.ravel(), v * 2.0
+    found = [v[rows, some - 1] / (some + 1), w[rows, v.argmax(axis=1)], flat[some]]
+    w[rows, some - 1] = 3.0
+    w[rows, some - 2] += 1.0
+    w[some] = v[some] * 2.0
+    return [w, *found, v[:, (v > 0.0).sum(axis=0) % 20]]
+assert settled(program) == 0
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
 def test_parts_that_change_between_tasks(cpus: int) -> None:
     """Loops over all elements, tasks of Legate's and NumPy see what parts have got."""
     run_here(
