@@ -161,9 +161,10 @@ def _replace_set(submission: Submission) -> None:
             value = submission.array_of(value)
         if type(value) is ndarray and self._writeable and not doctor.is_on:
             if type(value._thunk) is selections.type:
-                if type(key) is ndarray and selections.put(self, key, value):
-                    return
-                original(self, key, value)
+                if type(key) is not ndarray or not (
+                    selections.put(self, key, value) or hosted.assign(self, key, value)
+                ):
+                    original(self, key, value)
                 return
             target = find_part(self._thunk, key)
             if target is not None and value.dtype != self.dtype:

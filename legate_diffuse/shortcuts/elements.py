@@ -129,17 +129,8 @@ class Elements:
 
     def _brings(self, key: Any, dims: int) -> bool:
         """Whether what an index waits for is to be computed now."""
-        if type(key) is not self._ndarray:
-            return True
-        # what waits for a few integers, or for a mask of all elements, can be fused
-        # with what is selected; a program with a single one goes by elements
-        if key.dtype == bool:
-            return bool(key.ndim != dims)
-        return not key.ndim or key.size > MOST_POINTS or not self._waits(key)
-
-    def _waits(self, array: Any) -> bool:
-        view = self._view_of(array)
-        return view is None or window.may_change(view.root)
+        # what waits for a mask of all elements can be fused with what is selected
+        return type(key) is not self._ndarray or key.dtype != bool or key.ndim != dims
 
     def has_arrays(self, key: Any) -> bool:
         """Whether an index is an array or a sequence, or has some."""

@@ -206,8 +206,10 @@ class Hosted:
         if is_copy or self._doctor.is_on:
             # the original may be fused, and refuses some
             return False
+        # a single value is put where a mask of all elements says by a loop
+        is_single = type(value) is not self._ndarray or value.size == 1
         try:
-            plain = self.elements.key_of(key, array.ndim)
+            plain = self.elements.key_of(key, array.ndim if is_single else -1)
             value = self._plain(value, ALL_KINDS)
             other = np.asarray(value).dtype
         except _REFUSALS:
@@ -227,7 +229,7 @@ class Hosted:
             # the original refuses it
             return False
         if array.size > MOST_POINTS and (
-            is_of_all or not self.elements.has_arrays(key)
+            (is_of_all and np.size(value) == 1) or not self.elements.has_arrays(key)
         ):
             # the original is a loop
             return False

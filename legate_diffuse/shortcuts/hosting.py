@@ -133,7 +133,9 @@ def _replace_part(
         made = by_numpy(self)
         return original.__get__(self) if made is None else made
 
-    setattr(ndarray, name, property(part, doc=original.__doc__))
+    part.__doc__ = original.__doc__
+    # a new property would not know its name, which errors tell
+    setattr(ndarray, name, original.getter(part))
     submission.front(ndarray, name, name, "self")
 
 

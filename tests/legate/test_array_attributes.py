@@ -128,3 +128,18 @@ print(len(found) <= 16)
     done = run_in_worker(BEGIN + program)
     assert done.counters["ran_in_process"] > 0
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
+def test_errors_name_the_attribute_that_cannot_be_set() -> None:
+    program = """
+a = cn.ones(3) + 1j
+for name in ("imag", "T"):
+    try:
+        setattr(a, name, 1)
+    except AttributeError as error:
+        print(name in str(error))
+print(a.imag.tolist())
+"""
+    done = run_in_worker(BEGIN + program)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"True\nTrue\n{[1.0] * 3}\n"

@@ -89,6 +89,67 @@ agree(program)
 
 
 @pytest.mark.parametrize("cpus", [1, 2])
+def test_indices_that_wait_for_large_arrays(cpus: int) -> None:
+    """What they wait for is computed, and NumPy takes what they say."""
+    run_here(
+        SETTLED
+        + """
+rng = np.random.default_rng(3)
+values = rng.random((5000, 20)) - 0.5
+V, R = cn.array(values).copy(), cn.arange(5000)
+def program(n):
+    v, rows = (V, R) if n is cn else (values, np.arange(5000))
+    some = (v > 0.0).sum(axis=1)
+    flat, w = v.ravel(), v * 2.0
+    found = [v[rows, some - 1] / (some + 1), w[rows, v.argmax(axis=1)], flat[some]]
+    w[rows, some - 1] = 3.0
+    w[rows, some - 2] += 1.0
+    w[some] = v[some] * 2.0
+    return [w, *found, v[:, (v > 0.0).sum(axis=0) % 20]]
+assert settled(program) == 0
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_values_are_put_where_masks_say(cpus: int) -> None:
+    """Those that no loop over all elements can compute, and as many as there are."""
+    run_here(
+        SETTLED
+        + """
+rng = np.random.default_rng(3)
+values, floats = rng.integers(0, 100, (300, 300)), rng.random((300, 300))
+V, F = cn.array(values).copy(), cn.array(floats).copy()
+def program(n):
+    v, f = (V + 1, F * 2.0) if n is cn else (values + 1, floats * 2.0)
+    v[v > 90] //= 2
+    v[v > 80] <<= 1
+    high, low = v > 70, v < 20
+    k = min(int(high.sum()), int(low.sum()))
+    high, low = (each & ((each.ravel() * 1).cumsum().reshape(300, 300) <= k)
+                 for each in (high, low))
+    v[high] = v[low]
+    f[low] = v[high] * 2.0
+    f[high] = n.arange(k)
+    g = f.ravel() + 1.0
+    g[low.ravel()] = f[high]
+    return [v, f, g]
+assert settled(program) == 0
+def refusal(n):
+    v = V + 1 if n is cn else values + 1
+    try:
+        v[v > 90] = n.arange(7)
+    except (ValueError, IndexError) as error:
+        return type(error), v.sum()
+    raise AssertionError(n)
+assert refusal(cn)[1] == refusal(np)[1]
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
 def test_parts_that_change_between_tasks(cpus: int) -> None:
     """Loops over all elements, tasks of Legate's and NumPy see what parts have got."""
     run_here(
