@@ -2,33 +2,21 @@
 
 #include "program/operators.h"
 
-#include <immintrin.h>
-
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <type_traits>
+
+#include "program/conversions.h"
 
 namespace legate_diffuse {
 
 namespace {
 
-// A truth value in memory: any byte but 0 is true.
-struct Flag {
-  Flag(bool value) : byte{static_cast<std::uint8_t>(value)} {}
-  operator bool() const { return byte != 0; }
-
-  std::uint8_t byte;
-};
-
 template <typename T>
 struct Tag {
   using Type = T;
 };
-
-template <typename T>
-constexpr bool IS_INTEGER = std::is_integral_v<T>;
-template <typename T>
-constexpr bool IS_FLOAT = std::is_floating_point_v<T>;
 
 // In which integers wrap around.
 template <typename T, bool = IS_INTEGER<T>>
@@ -75,35 +63,14 @@ struct Negate {
   }
 };
 
-struct And {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_same_v<T, Flag>) return static_cast<bool>(a) & static_cast<bool>(b);
-    return static_cast<T>(a & b);
-  }
-};
-
-struct Or {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_same_v<T, Flag>) return static_cast<bool>(a) | static_cast<bool>(b);
-    return static_cast<T>(a | b);
-  }
-};
-
-struct ExclusiveOr {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_same_v<T, Flag>) return static_cast<bool>(a) != static_cast<bool>(b);
-    return static_cast<T>(a ^ b);
-  }
-};
-
 struct Not {
   template <typename T>
   T operator()(T a) const {
-    if constexpr (std::is_same_v<T, Flag>) return !static_cast<bool>(a);
-    return static_cast<T>(~a);
+    if constexpr (std::is_same_v<T, Flag>) {
+      return !static_cast<bool>(a);
+    } else {
+      return static_cast<T>(~a);
+    }
   }
 };
 
@@ -137,48 +104,6 @@ struct Remainder {
   }
 };
 
-struct Equal {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a == b;
-  }
-};
-
-struct NotEqual {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a != b;
-  }
-};
-
-struct Less {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a < b;
-  }
-};
-
-struct LessOrEqual {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a <= b;
-  }
-};
-
-struct Greater {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a > b;
-  }
-};
-
-struct GreaterOrEqual {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a >= b;
-  }
-};
-
 // Of an element and a new value, as Legion's reductions.
 struct Least {
   template <typename T>
@@ -191,13 +116,6 @@ struct Greatest {
   template <typename T>
   T operator()(T old, T value) const {
     return value > old ? value : old;
-  }
-};
-
-struct Divide {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a / b;
   }
 };
 
@@ -271,43 +189,6 @@ struct MultiplyAdd {
   }
 };
 
-std::int32_t to_int32(double x) {
-  return _mm_cvttsd_si32(_mm_set_sd(x));
-}
-std::int32_t to_int32(float x) {
-  return _mm_cvttss_si32(_mm_set_ss(x));
-}
-std::int64_t to_int64(double x) {
-  return _mm_cvttsd_si64(_mm_set_sd(x));
-}
-std::int64_t to_int64(float x) {
-  return _mm_cvttss_si64(_mm_set_ss(x));
-}
-
-// See codegen/casts.py.
-template <typename T>
-struct Convert {
-  template <typename S>
-  T operator()(S x) const {
-    if constexpr (std::is_same_v<T, Flag>) {
-      return x != S{0};
-    } else if constexpr (std::is_same_v<S, Flag>) {
-      return static_cast<T>(static_cast<bool>(x));
-    } else if constexpr (!IS_FLOAT<S> || IS_FLOAT<T>) {
-      return static_cast<T>(x);
-    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
-      constexpr S HALF = 9223372036854775808.0;
-      const auto high = static_cast<std::uint64_t>(to_int64(x - HALF)) ^ (std::uint64_t{1} << 63);
-
-      return x >= HALF ? high : static_cast<std::uint64_t>(to_int64(x));
-    } else if constexpr (sizeof(T) == 8 || std::is_same_v<T, std::uint32_t>) {
-      return static_cast<T>(to_int64(x));
-    } else {
-      return static_cast<T>(to_int32(x));
-    }
-  }
-};
-
 struct RealPart {
   template <typename T>
   T operator()(std::complex<T> a) const {
@@ -374,19 +255,19 @@ void join(char* out, const char* const* operands, std::int64_t count) {
 
 template <typename T>
 Operator comparison(std::string_view name) {
-  if (name == "eq") return binary<Equal, Flag, T>;
-  if (name == "ne") return binary<NotEqual, Flag, T>;
-  if (name == "lt") return binary<Less, Flag, T>;
-  if (name == "le") return binary<LessOrEqual, Flag, T>;
-  if (name == "gt") return binary<Greater, Flag, T>;
-  return name == "ge" ? binary<GreaterOrEqual, Flag, T> : nullptr;
+  if (name == "eq") return binary<std::equal_to<>, Flag, T>;
+  if (name == "ne") return binary<std::not_equal_to<>, Flag, T>;
+  if (name == "lt") return binary<std::less<>, Flag, T>;
+  if (name == "le") return binary<std::less_equal<>, Flag, T>;
+  if (name == "gt") return binary<std::greater<>, Flag, T>;
+  return name == "ge" ? binary<std::greater_equal<>, Flag, T> : nullptr;
 }
 
 template <typename T>
 Operator bitwise(std::string_view name) {
-  if (name == "and") return binary<And, T, T>;
-  if (name == "or") return binary<Or, T, T>;
-  if (name == "xor") return binary<ExclusiveOr, T, T>;
+  if (name == "and") return binary<std::bit_and<>, T, T>;
+  if (name == "or") return binary<std::bit_or<>, T, T>;
+  if (name == "xor") return binary<std::bit_xor<>, T, T>;
   return name == "not" ? unary<Not, T, T> : nullptr;
 }
 
@@ -410,7 +291,7 @@ Operator of_integers(std::string_view name) {
 
 template <typename T>
 Operator of_floats(std::string_view name) {
-  if (name == "div") return binary<Divide, T, T>;
+  if (name == "div") return binary<std::divides<>, T, T>;
   if (name == "copysign") return binary<CopySign, T, T>;
   if (name == "sqrt") return unary<SquareRoot, T, T>;
   if (name == "floor") return unary<Floor, T, T>;
