@@ -76,9 +76,9 @@ class Compiler(KernelCompiler):
     def interpretable(self, kernel: Kernel) -> tuple[str, int] | None:
         """Return a kernel's text, and how many points its code computes at a time.
 
-        None if an interpreter would give other bits.
+        None if an interpreter would give other bits, or somebody wants to read the code.
         """
-        if self._fast_math:
+        if self._fast_math or not self._dumps.isdisjoint((settings.LLVM, settings.ASM)):
             return None
         # else the number of lanes does not matter
         lanes = lanes_of(kernel, _host_target()) if reductions(kernel) else 1

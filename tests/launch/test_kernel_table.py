@@ -243,15 +243,18 @@ def test_interpreted_kernels_are_forgotten_with_the_others(
     assert table.find_at_once([times(2.0)]) == [1]
 
 
-@pytest.mark.parametrize("variable", ["SYNC_COMPILE", "FAST_MATH"])
+@pytest.mark.parametrize(
+    ("variable", "value"), [("SYNC_COMPILE", "1"), ("FAST_MATH", "1"), ("DUMP", "asm")]
+)
 def test_some_settings_need_compiled_kernels(
     variable: str,
+    value: str,
     native: Registered,
     counters: Counters,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     monkeypatch.setenv("LEGATE_DIFFUSE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv(f"LEGATE_DIFFUSE_{variable}", "1")
+    monkeypatch.setenv(f"LEGATE_DIFFUSE_{variable}", value)
     KernelTable(native, False, counters).find_at_once([times(2.0)])
     assert (counters.kernels_compiled, native.texts) == (1, {})
