@@ -76,7 +76,7 @@ class Compiler(KernelCompiler):
     def interpretable(self, kernel: Kernel) -> tuple[str, int] | None:
         """Return a kernel's text, and how many points its code computes at a time.
 
-        None if an interpreter would give other bits, or somebody wants to read the code.
+        None if an interpreter would give other bits, or somebody wants to read code.
         """
         if self._fast_math or not self._dumps.isdisjoint((settings.LLVM, settings.ASM)):
             return None
