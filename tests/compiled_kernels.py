@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import legate_diffuse
+from legate_diffuse.check.elements import same_bits
 from legate_diffuse.codegen import Compiler
 from legate_diffuse.codegen.kernel_compiler import CompiledKernel
 from legate_diffuse.codegen.module import lanes_of
@@ -110,19 +111,6 @@ def _restore(
             array[...] = value
 
 
-def _are_same(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether elements have the same bits; of two NaN either may be the result."""
-    if one.dtype.kind == "V":
-        return one.tobytes() == other.tobytes()
-    if one.dtype.kind == "c":
-        parts = (one.real, other.real), (one.imag, other.imag)
-        return all(_are_same(mine, theirs) for mine, theirs in parts)
-    same = (one == other) | ((one != one) & (other != other))
-    if one.dtype.kind == "f":
-        same &= (np.signbit(one) == np.signbit(other)) | (one != one)
-    return bool(np.all(same))
-
-
 @pytest.fixture(scope="session")
 def compilers() -> dict[MathMode, Compiler]:
     """Compilers without a disk cache."""
@@ -146,7 +134,7 @@ def run(compilers: dict[MathMode, Compiler]) -> Run:
             _restore(kernel, arrays, results)
             return
         for array, result in zip(arrays, results, strict=True):
-            assert _are_same(array, result), (print_kernel(kernel), array, result)
+            assert same_bits(array, result).all(), (print_kernel(kernel), array, result)
 
     return run_kernel
 

@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache
@@ -11,7 +11,7 @@ from legate_diffuse.codegen.kernel_compiler import NAME, CompiledKernel, KernelC
 from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.codegen.module import lanes_of
 from legate_diffuse.codegen.reduction import reductions
-from legate_diffuse.codegen.target import Target, host_target
+from legate_diffuse.codegen.target import host_target
 from legate_diffuse.kernel.dtypes import INTEGERS
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.kernel.operators import POWER
@@ -19,11 +19,6 @@ from legate_diffuse.kernel.text import print_kernel
 from legate_diffuse.maths.calls import routines_of
 from legate_diffuse.maths.libm import MathMode
 from legate_diffuse.maths.registry import ROUTINES
-
-
-@cache
-def _host_target() -> Target:
-    return host_target()
 
 
 class Compiler(KernelCompiler):
@@ -81,7 +76,7 @@ class Compiler(KernelCompiler):
         if self._fast_math or not self._dumps.isdisjoint((settings.LLVM, settings.ASM)):
             return None
         # else the number of lanes does not matter
-        lanes = lanes_of(kernel, _host_target()) if reductions(kernel) else 1
+        lanes = lanes_of(kernel, host_target()) if reductions(kernel) else 1
         return print_kernel(kernel), lanes
 
     def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:

@@ -2,6 +2,7 @@
 """The machine that code is generated for."""
 
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Target:
         return self.vector_bytes == 64
 
 
+@cache
 def host_target() -> Target:
     """Return the CPU that this process runs on.
 
