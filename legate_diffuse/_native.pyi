@@ -391,6 +391,49 @@ def know_window(
         queue_type: ``LaunchQueue``.
     """
 
+def note_window(
+    key: tuple[int, ...],
+    operations: list[Any],
+    layouts: list[Any],
+    shapes: list[Any],
+    arguments: tuple[int, ...],
+    privileges: bytes,
+    program: bytes,
+    constants: list[tuple[int, int]],
+    scalars: list[tuple[int, int]],
+    temporaries: tuple[int, ...],
+    most_bytes: int,
+    takes_long: bool,
+    note: object,
+) -> None:
+    """Let windows with a key run again as the one did to which all this belongs.
+
+    Args:
+        key: ``ClosedWindow.key``.
+        operations: of the window.
+        layouts: of the window's views.
+        shapes: the window's shapes.
+        arguments: views of the program's arguments, by number.
+        privileges: see ``run_program``.
+        program: the same.
+        constants: where it has the values of constants, in words, with their views.
+        scalars: where it has those of operations, with their positions.
+        temporaries: views of the arrays that are never made.
+        most_bytes: that all arrays of this process may take.
+        takes_long: whether it is to run only where a large array is here.
+        note: what ``repeat_window`` returns.
+    """
+
+def repeat_window(empty: object) -> Any:
+    """Run what waits as a window that was noted, and let ``empty`` take its place.
+
+    Returns the note; None if it is another window, or would not run as that did, and
+    then nothing was changed.
+    """
+
+def forget_windows() -> None:
+    """Forget all that ``note_window`` has noted."""
+
 def know_keys(
     state_type: type,
     place: Callable[..., Any],

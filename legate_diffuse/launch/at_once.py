@@ -17,6 +17,7 @@ from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.planner import Planner
 from legate_diffuse.launch.recognition import recognize
+from legate_diffuse.launch.scalars import constant_bytes, scalar_bytes
 from legate_diffuse.launch.small import SmallArrays, has_few_points
 from legate_diffuse.launch.state import ALL_SINGLE, WindowState, close
 from legate_diffuse.libraries.kind import Recognizer
@@ -128,7 +129,7 @@ class AtOnce:
             ):
                 root = view.root
                 if root.constant is not None:
-                    value = self._small.constant_bytes(root)
+                    value = constant_bytes(root)
                     if privilege == READ:
                         continue
                     if not self._small.may_be_here(root):
@@ -174,7 +175,7 @@ class AtOnce:
         """Return the scalars that are values of the operations' own."""
         return b"".join(
             [
-                self._small.scalar_bytes(value)
+                scalar_bytes(self._native, value)
                 for operation in operations
                 if (count := _num_scalars(operation))
                 for value, _ in operation.scalars[-count:]

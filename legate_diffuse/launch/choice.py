@@ -98,6 +98,18 @@ class ThreadsOrPoints:
             self._used += used
             self._launches += 1
 
+    def used_by(self, roots: Sequence[Root]) -> int:
+        """Return the bytes of large arrays that count where a fused task uses them."""
+        if not self.is_open:
+            return 0
+        return sum([root.nbytes for root in roots if root.volume >= self._least])
+
+    def note_again(self, used: int) -> None:
+        """Take note of a fused task that copies nothing: see ``used_by``."""
+        if used:
+            self._used += used
+            self._launches += 1
+
     def note_task(self, arguments: Iterable[tuple[Root, int, bool]]) -> None:
         """Take note of another task: its arrays, privileges, and whether it has tiles.
 

@@ -22,11 +22,16 @@ class Logs:
         self._window = topic("window")
         self._fallback = topic("fallback")
 
+    @property
+    def are_on(self) -> bool:
+        """Whether somebody wants to know of windows."""
+        return self._window is not None or self._fallback is not None
+
     def planned(
         self, number: int, window: ClosedWindow, make: Callable[[], Plan]
     ) -> Plan:
         """Return the plan that is made for a window, which is logged."""
-        if self._window is None and self._fallback is None:
+        if not self.are_on:
             return make()
         started = time.perf_counter()
         plan = make()

@@ -84,6 +84,9 @@ class Pending:
             )
         # launches, when the last window ended
         self._split = 0
+        self._repeats = self.submitter.repeats if self.runs_at_once else None
+        # a state that nobody has used, if any
+        self._empty: WindowState | None = None
         self._native = legate.native
         self._native.set_flush_callback(lambda: self.flush("native call"))
 
@@ -252,6 +255,8 @@ class Pending:
         queue = self.queue
         while True:
             queue.drain()
+            if self._repeat(cause):
+                break
             state = self.state
             if state.recording:
                 self.restore(state)
@@ -277,6 +282,25 @@ class Pending:
                 break
         if not self.state.count and queue.head is None:
             self._native.set_pending(False)
+
+    def _repeat(self, cause: str) -> bool:
+        """Run the window as one that came before, if it is such a window."""
+        repeats = self._repeats
+        if repeats is None:
+            return False
+        empty, self._empty = self._empty, None
+        if empty is None:
+            empty = WindowState()
+        window = self._native.repeat_window(empty)
+        if window is None:
+            self._empty = empty
+            return False
+        self._counters.flushes[cause] += 1
+        self.submitter.note_use(window.plan)
+        repeats.count(window)
+        # what runs here is not partitioned
+        self._policy.note_end(window.kinds, False)
+        return True
 
     def _note_end(self, state: WindowState) -> None:
         before, self._split = self._split, self._counters.launches_split

@@ -65,6 +65,7 @@ class Planner:
     def clear(self) -> None:
         """Forget all plans."""
         self._plans.clear()
+        self.native.forget_windows()
 
     def plan_nests(self, window: ClosedWindow) -> PlannedLaunch | None:
         """Plan a window whose operations no task may run.
@@ -135,6 +136,7 @@ class Planner:
         """
         plans = sorted(self._plans.items(), key=lambda item: -item[1].last_use)
         wanted: set[Kernel | RowProgram] = set()
+        self.native.forget_windows()
         for number, (key, plan) in enumerate(plans):
             nests = [nest for launch in plan.launches for nest in launch.coded]
             kernels = {nest.code for nest in nests}

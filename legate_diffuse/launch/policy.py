@@ -100,7 +100,7 @@ class WindowPolicy:
         if not operations:
             return False
         known = self._known.get((operations[-1].kind.id, len(operations)))
-        return known is not None and _kinds(operations) in known
+        return known is not None and kinds_of(operations) in known
 
     def is_full(self, operations: list[Any]) -> bool:
         """Whether a window is to be cut."""
@@ -130,7 +130,7 @@ class WindowPolicy:
                 temporaries[count] += 0 if _sums_up(operation) else _SPLIT
         # at the window's end it is not known yet what is in use
         places = range(_LEAST, 3 * length // 4 + 1)
-        kinds = _kinds(operations)
+        kinds = kinds_of(operations)
         preferred = max(self._preferred, _body(kinds))
         best = min(
             places,
@@ -166,7 +166,17 @@ class WindowPolicy:
         would have at most one task less for each, and takes far longer to plan. Nor
         where a launch was ``split`` since the window before.
         """
-        kinds, last = _kinds(operations), self._last
+        sums = partitioned and any(map(_sums_up, operations))
+        self.note_end(kinds_of(operations), sums, split=split)
+
+    def note_end(
+        self, kinds: tuple[int, ...], sums: bool, *, split: bool = False
+    ) -> None:
+        """Do what ``ended`` does, with a window of operations of these kinds.
+
+        ``sums`` says whether it has sums of partitioned arrays.
+        """
+        last = self._last
         alike = bool(last) and last[-1] == kinds
         last.append(kinds)
         self._split.append(split)
@@ -174,7 +184,6 @@ class WindowPolicy:
             # as in ``_step``: nothing would be gained
             self._summing += self._summing > 0
             return
-        sums = partitioned and any(map(_sums_up, operations))
         self._summing = self._summing + 1 if sums else 0
         # the step's end must be a place where a full window may be cut
         step = _step(last, self._summing, self._split)
@@ -193,7 +202,7 @@ class WindowPolicy:
 
 def length_of_body(operations: Sequence[Any]) -> int:
     """Return how many of the last operations a loop repeats, 0 if none does."""
-    return _body(_kinds(operations))
+    return _body(kinds_of(operations))
 
 
 def _body(kinds: tuple[int, ...]) -> int:
@@ -231,7 +240,8 @@ def _step(last: Sequence[tuple[int, ...]], summing: int, split: Sequence[bool]) 
     return 0
 
 
-def _kinds(operations: Sequence[Any]) -> tuple[int, ...]:
+def kinds_of(operations: Sequence[Any]) -> tuple[int, ...]:
+    """Return the numbers of the kinds of operations."""
     return tuple([operation.kind.id for operation in operations])
 
 

@@ -28,10 +28,14 @@ class _Written(NamedTuple):
     """A program, and the numbers with which it was written.
 
     ``numbers`` are those of the views that the program tells of. A layout is one of
-    roots of one shape.
+    roots of one shape. ``places`` says after how many bytes of the program the scalars
+    of each nest come, and ``times`` how often it was needed in a row, whatever these
+    were.
     """
 
     program: bytes
+    places: list[int]
+    times: int
     numbers: list[int]
     layouts: list[Layout]
     shapes: list[Any]
@@ -67,14 +71,15 @@ def write_program(
     if (
         known is None
         or known.layouts != layouts
-        or known.blocks != blocks
         or known.shapes != own_shapes
         or known.kernels != kernels
         or known.runs != runs
     ):
-        program = _write(launch, views, shapes, blocks)
+        program, places = _write(launch, views, shapes, blocks)
         launch.written = known = _Written(
             program,
+            places,
+            1,
             numbers,
             layouts,
             own_shapes,
@@ -82,7 +87,21 @@ def write_program(
             runs,
             blocks,
         )
-    return known.program
+        return known.program
+    program = known.program
+    if known.blocks != blocks:
+        program = _with_scalars(program, known.places, blocks)
+    times = known.times + 1
+    launch.written = known._replace(program=program, blocks=blocks, times=times)
+    return program
+
+
+def _with_scalars(program: bytes, places: Sequence[int], blocks: list[bytes]) -> bytes:
+    """Return a program with other scalars."""
+    changed = bytearray(program)
+    for place, block in zip(places, blocks, strict=True):
+        changed[place : place + len(block)] = block
+    return bytes(changed)
 
 
 def _numbers(launch: PlannedLaunch) -> list[int]:
@@ -97,12 +116,14 @@ def _write(
     views: list[View],
     shapes: list[Any],
     blocks: list[bytes],
-) -> bytes:
+) -> tuple[bytes, list[int]]:
+    """Return a program, and where it has the scalars of each nest."""
     filled = Filled(launch, views)
     runs = [run for run in launch.runs if run.kernel not in (None, NO_CODE)]
     counts = len(launch.scratch), len(filled.bands), len(runs), len(launch.nests)
     tiling = launch.tiling
     parts = []
+    places = []
     if tiling is not None:
         parts.append(write_tiling(tiling, views, launch.arguments))
     parts.append(pack("=4q", *counts))
@@ -126,6 +147,7 @@ def _write(
             planned.packed or _pack_turn(planned, dim, filled),
             pack(f"={2 * dim}q", *shape, *first_point),
         )
+        places.append(sum(map(len, parts)) if block else 0)
         if block:
             parts.append(block)
         if planned.plain:
@@ -140,7 +162,7 @@ def _write(
             parts += _operands(planned, views, first_point, tiled=tiling is not None)
             if tiling is None:
                 planned.plain = _plain(planned, views, dim)
-    return b"".join(parts)
+    return b"".join(parts), places
 
 
 def _buffer(buffer: Buffer, views: Sequence[View], filled: Filled) -> bytes:

@@ -32,6 +32,11 @@ class Room:
         # bytes that were taken since somebody has looked whether some can be released
         self._taken = 0
 
+    @property
+    def most_in_all(self) -> int:
+        """The bytes that all arrays may take."""
+        return _MOST_IN_ALL
+
     def take(self, size: int) -> bool:
         """Whether another large array may stay, whose memory is there already."""
         self._taken += size
@@ -45,4 +50,4 @@ class Room:
         return not sizes or (max(sizes) <= self._most and self._is_there(sum(sizes)))
 
     def _is_there(self, size: int) -> bool:
-        return int(self._native.small_array_bytes()) + size <= _MOST_IN_ALL
+        return int(self._native.small_array_bytes()) + size <= self.most_in_all

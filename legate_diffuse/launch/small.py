@@ -56,7 +56,6 @@ _MOST_WORK: Final = 2**20
 # After so many small launches that ran as tasks, with no other task between them, or
 # large ones for whose results the program waited, what kept them out is brought in.
 _PATIENCE: Final = 4
-_SCALAR_SLOT: Final = 16  # bytes; see the kernel calling convention
 
 
 class Found(NamedTuple):
@@ -187,8 +186,8 @@ class SmallArrays:
             planned: the launch.
             views: the window's views, by number.
             shapes: the window's shapes, by number.
-            wanted: what the program waits for, a single element or an array
-            that comes into this process, if any.
+            wanted: what the program waits for, if for a single element or an array that
+                comes into this process.
         """
         found = self._find(planned, views, shapes, wanted)
         if self.all_ran_here:
@@ -218,7 +217,7 @@ class SmallArrays:
         inputs = [(number, root) for number, root, written in away if not written]
         in_legate = sum([root.nbytes for _, root in inputs if root.real is not None])
         is_wanted = wanted in roots
-        if self._is_long(planned, shapes, roots):
+        if self.is_long(planned, shapes, roots):
             self._kept_out = 0
             if not self._may_be_long(roots, in_legate, is_wanted):
                 return None
@@ -243,10 +242,7 @@ class SmallArrays:
 
         ``in_legate`` is how many bytes of them would have to come.
         """
-        if (gone := self._native.num_given_away()) != self._gone:
-            self._gone = gone
-            self._waited = 0
-            self._patience *= 2
+        self._look_what_is_gone()
         here = [root for root in roots if root.is_here and root.nbytes > self.limit]
         # what Legate maps need not be copied, neither way
         copied = sum([root.nbytes for root in here if root.mapped is None])
@@ -257,14 +253,30 @@ class SmallArrays:
         self._patience = max(_PATIENCE, self._patience - 1)
         return True
 
-    def note_taken(self, count: int) -> None:
-        """Take note of arrays that a fused task took for which the program waits.
+    def _look_what_is_gone(self) -> None:
+        if (gone := self._native.num_given_away()) != self._gone:
+            self._gone = gone
+            self._waited = 0
+            self._patience *= 2
 
-        They would not have gone if that had run here, so they may come sooner.
+    def note_again(self, takes_long: bool, has_few_points: bool) -> None:
+        """Take note of a launch that ran here, all of whose arrays were here.
+
+        It ``takes_long`` if ``is_long``, and may have as few points as run at once.
         """
+        if takes_long:
+            self._kept_out = 0
+            self._look_what_is_gone()
+            self._patience = max(_PATIENCE, self._patience - 1)
+        if not has_few_points:
+            self.all_ran_here = False
+
+    def note_taken(self, count: int) -> None:
+        """Take note of arrays that a fused task took, whose result is waited for."""
+        # had it run here they would not have gone, so they may come sooner
         self._gone += count
 
-    def _is_long(
+    def is_long(
         self, planned: PlannedLaunch, shapes: list[Any], roots: list[Root]
     ) -> bool:
         """Whether to run a launch takes far longer than to hand it over as a task."""
@@ -375,17 +387,6 @@ class SmallArrays:
         form(whole(root.shape), root.shape)
         root.small_array().put(self._value(root))
         return True
-
-    def scalar_bytes(self, scalar: Any) -> bytes:
-        """Return a scalar as kernels read it."""
-        content = self._native.scalar_bytes(scalar.raw_handle)
-        return bytes(content).ljust(_SCALAR_SLOT, b"\0")
-
-    def constant_bytes(self, root: Root) -> bytes:
-        """Return the value with which a root was made, as kernels read it."""
-        if root.constant_bytes is None:
-            root.constant_bytes = self.scalar_bytes(root.initial)
-        return root.constant_bytes
 
     def _value(self, root: Root) -> Any:
         """Return a buffer of the elements of an array that is not here; waits."""

@@ -13,6 +13,7 @@ from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.copy_task import CopyTask
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
+from legate_diffuse.launch.scalars import constant_bytes, scalar_bytes
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.splitting import may_take_much, num_parts, parts
 from legate_diffuse.launch.tiling import passed_stores
@@ -165,6 +166,8 @@ class FusedStep(Step):
         waiting: what goes on waiting, unless the task cannot be submitted.
         wanted: what the program waits for, a single element or an array
             that comes into this process, if any.
+        ran_here: is called with the program if it ran here, with no elements that had
+            to come first.
     """
 
     __slots__ = (
@@ -174,6 +177,7 @@ class FusedStep(Step):
         "_launch",
         "_moved",
         "_operations",
+        "_ran_here",
         "_shapes",
         "_submitter",
         "_views",
@@ -192,6 +196,7 @@ class FusedStep(Step):
         late: int,
         waiting: Waiting,
         wanted: Root | None = None,
+        ran_here: Callable[[bytes], None] | None = None,
     ) -> None:
         super().__init__()
         self._submitter = submitter
@@ -203,6 +208,7 @@ class FusedStep(Step):
         self._late = late
         self._waiting = waiting
         self._wanted = wanted
+        self._ran_here = ran_here
         # whether it runs in this thread
         self._is_here = False
         # roots, and the stores that they are to move to
@@ -223,13 +229,12 @@ class FusedStep(Step):
         found = self._submitter.small.find(planned, views, shapes, self._wanted)
         self._is_here = found is not None
         if found is not None:
+            program = write_program(planned, views, shapes, self._scalars)
             self._submitter.native.run_program(
-                found.arrays,
-                planned.privileges,
-                write_program(planned, views, shapes, self._scalars),
-                found.first_values,
-                launch,
+                found.arrays, planned.privileges, program, found.first_values, launch
             )
+            if self._ran_here is not None and not found.first_values:
+                self._ran_here(program)
             return
         provenance = None
         if self._submitter.track_provenance:
@@ -367,14 +372,14 @@ class FusedStep(Step):
     def _scalars(self, nest: Nest) -> bytes:
         """Return the scalar block of a kernel."""
         views, operations = self._views, self._operations
-        small = self._submitter.small
+        native = self._submitter.native
         # a constant has the value with which it was recorded, whatever has changed it
         return b"".join(
             [
-                small.constant_bytes(views[source.view].root)
+                constant_bytes(views[source.view].root)
                 if isinstance(source, ConstantSource)
-                else small.scalar_bytes(
-                    operations[source.task].scalars[source.position][0]
+                else scalar_bytes(
+                    native, operations[source.task].scalars[source.position][0]
                 )
                 for source in nest.scalars
             ]

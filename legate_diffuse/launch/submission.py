@@ -8,12 +8,12 @@ the pattern is not tried again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, Protocol
 
 from legate_diffuse import settings
-from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.fusion.pipeline import Pass, verify_pass
+from legate_diffuse.fusion.pipeline import verify_pass
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
@@ -25,6 +25,7 @@ from legate_diffuse.launch.planner import Planner
 from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.release import LetGo, knows_last_uses
+from legate_diffuse.launch.repeat import Repeats
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.spares import Spares
 from legate_diffuse.launch.state import (
@@ -35,9 +36,9 @@ from legate_diffuse.launch.state import (
     record,
 )
 from legate_diffuse.launch.steps import FusedStep, NeverMade, OriginalStep, Waiting
-from legate_diffuse.launch.telling import Print, Tell
+from legate_diffuse.launch.telling import Print, Tell, print_pass
 from legate_diffuse.launch.trapping import Trapping, fills
-from legate_diffuse.messages import note, say, say_once
+from legate_diffuse.messages import say, say_once
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.decisions import decision
 from legate_diffuse.observe.explain import Explanation, open_explanation
@@ -100,7 +101,7 @@ class Submitter:
         if checker is not None:
             self.planner.watch = verify_pass
         if settings.PASS in settings.dump():
-            self.planner.watch = _print_pass
+            self.planner.watch = print_pass
         self.copies = CopyTask(legate, meanings)
         self.choice = ThreadsOrPoints(native, _who_chooses(agreement, checker))
         # for a person who looks on; None in ordinary runs
@@ -121,6 +122,11 @@ class Submitter:
             release,
         )
         self._locates = self.explanation is not None or checker is not None
+        # whoever looks on wants to see every window
+        looks_on = self._locates or self.logs.are_on or self._prints_decisions
+        self.repeats: Repeats | None = None
+        if not looks_on and agreement is None and self.planner.watch is None:
+            self.repeats = Repeats(native, self.small, self.choice, counters)
         self.at_once = AtOnce(legate, self.small, self.planner, self.has_kernels)
         if self.ledger is not None:
             self.ledger.clock(self.planner, "plan", "planning")
@@ -167,6 +173,12 @@ class Submitter:
         """Take note of a root that has moved to its spare store."""
         self._spares.note(root, self._windows)
 
+    def note_use(self, plan: Plan) -> None:
+        """Take note of a window that has this plan."""
+        self._windows += 1
+        self._spares.let_go(self._windows)
+        plan.last_use = self._windows
+
     def prepare(
         self, window: ClosedWindow, may_wait: bool, wanted: Root | None = None
     ) -> tuple[list[Step], Waiting]:
@@ -176,15 +188,15 @@ class Submitter:
         ``wanted`` is what the program waits for, if for anything.
         """
         plan = self.logs.planned(self._windows + 1, window, lambda: self._plan(window))
-        self._windows += 1
-        self._spares.let_go(self._windows)
-        plan.last_use = self._windows
+        self.note_use(plan)
         if self.checker is not None:
             steps, waiting = self.checker.steps(self, plan, window), Waiting()
         else:
-            steps, waiting = self.steps(
-                plan, window.operations, window.views, window.shapes, may_wait, wanted
-            )
+            ran_here = None
+            if self.repeats is not None and self.repeats.may_note(plan):
+                ran_here = partial(self.repeats.note, window, plan)
+            each = window.operations, window.views, window.shapes
+            steps, waiting = self.steps(plan, *each, may_wait, wanted, ran_here)
         if plan.never_made:
             roots = [window.views[number].root for number in plan.never_made]
             steps.append(NeverMade(self.counters, roots))
@@ -202,6 +214,7 @@ class Submitter:
         shapes: list[Any],
         may_wait: bool,
         wanted: Root | None = None,
+        ran_here: Callable[[bytes], None] | None = None,
     ) -> tuple[list[Step], Waiting]:
         """Return what is to be done to carry out a plan over concrete views."""
         steps: list[Step] = []
@@ -238,6 +251,7 @@ class Submitter:
                         len(late),
                         waiting,
                         wanted,
+                        ran_here,
                     )
                 )
             for n in late:
@@ -342,6 +356,7 @@ class Submitter:
         """Let the original tasks of a launch run from now on."""
         launch.fused = False
         launch.deferrable = ()
+        self.native.forget_windows()
         self.note_failure(stage, failure, lambda: kernels_text(launch))
 
     def note_failure(
@@ -371,11 +386,6 @@ def _who_chooses(agreement: Agreement | None, checker: Checker | None) -> str:
     if settings.threads() is not None:
         return "LEGATE_DIFFUSE_THREADS says"
     return "check mode runs all tasks in two ways" if checker is not None else ""
-
-
-def _print_pass(step: Pass, draft: Draft) -> None:
-    note(f"# {step.name}\n{step.render(draft)}")
-    verify_pass(step, draft)
 
 
 def _set_limits(native: Any) -> None:

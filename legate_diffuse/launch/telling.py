@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.pipeline import Pass, verify_pass
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.launch.queue import LaunchQueue, Step
 from legate_diffuse.launch.state import ClosedWindow
@@ -43,3 +45,9 @@ class Print(Step):
     def count(self) -> None:
         """Print the line."""
         note(self._line)
+
+
+def print_pass(step: Pass, draft: Draft) -> None:
+    """Print what a pass has made of a window, and have it verified."""
+    note(f"# {step.name}\n{step.render(draft)}")
+    verify_pass(step, draft)

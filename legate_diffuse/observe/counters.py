@@ -25,6 +25,8 @@ class Counters:
     ran_in_process: int = 0
     plans_made: int = 0
     plan_hits: int = 0
+    # of these, windows that ran again in one native call
+    windows_repeated: int = 0
     # of the former, those that were proven, and those that were found to be wrong
     plans_proven: int = 0
     plans_refuted: int = 0

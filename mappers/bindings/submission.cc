@@ -205,9 +205,6 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
   const auto words = parse_program(program);
   std::vector<SmallArray*> arguments(count);
   std::vector<RootShape> shapes(count);
-  const auto privilege_of = [&](std::size_t index) {
-    return static_cast<Privilege>(privileges.c_str()[index]);
-  };
 
   if (privileges.size() != count) throw nb::value_error("one privilege is needed for each array");
   for (std::size_t index = 0; index < count; ++index) {
@@ -223,21 +220,12 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
   for (const auto& [index, value, is_stored] : first_values) {
     set_value(*arguments[index], value, is_stored);
   }
-  for (std::size_t index = 0; index < count; ++index) {
-    // what nobody reads first is written in full
-    if (!reads(privilege_of(index))) arguments[index]->reserve();
-  }
   try {
-    for (std::size_t index = 0; index < count; ++index) {
-      if (writes(privilege_of(index))) arguments[index]->own();
-    }
-    run_here(checked, arguments, current_sharing());
+    run_here(checked, arguments, reinterpret_cast<const Privilege*>(privileges.c_str()),
+             current_sharing());
   } catch (const std::bad_alloc& error) {
     // the original tasks, which run instead, may need less
     throw std::runtime_error{error.what()};
-  }
-  for (std::size_t index = 0; index < count; ++index) {
-    if (writes(privilege_of(index))) arguments[index]->set_changed();
   }
   note_made(launch);
 }

@@ -5,33 +5,15 @@
 #include <legate.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "program/elements.h"
+#include "program/privilege.h"
 #include "program/program.h"
 
 namespace legate_diffuse {
-
-// How a task accesses a store: one of these, or REDUCE plus a legate::ReductionOpKind.
-using Privilege = std::uint8_t;
-
-constexpr Privilege READ = 1;
-constexpr Privilege WRITE = 2;
-constexpr Privilege READ_WRITE = READ | WRITE;
-constexpr Privilege REDUCE = 4;
-
-constexpr bool reduces(Privilege privilege) {
-  return privilege >= REDUCE;
-}
-constexpr bool reads(Privilege privilege) {
-  return !reduces(privilege) && (privilege & READ) != 0;
-}
-constexpr bool writes(Privilege privilege) {
-  return !reduces(privilege) && (privilege & WRITE) != 0;
-}
 
 // One store that a task accesses. The store belongs to the caller.
 struct Access {

@@ -36,7 +36,36 @@ bool is_seen(PyObject* small) {
   return array.is_mapped() || array.is_shown();
 }
 
-// Whether the application may hold memory of a root's that it does not see from here.
+// Whether an array is small: has as many elements as one of numbers of 8 bytes may have, or fewer
+// bytes.
+bool is_small(const StoreFields& fields, std::int64_t num_bytes, std::int64_t itemsize) {
+  constexpr std::int64_t NUMBER = 8;
+
+  return num_bytes / std::max<std::int64_t>(itemsize / NUMBER, 1) <= fields.most_bytes;
+}
+
+// Makes room for the elements of a root to which nothing was written; null if it is not small.
+PyObject* make_room(const StoreFields& fields, PyObject* root) {
+  auto* const shape = fields.shape.of(root);
+  const auto itemsize = itemsize_of(fields.dtype.of(root));
+  auto bytes = itemsize;
+
+  if (is_set(fields.real.of(root)) || is_set(fields.initial.of(root))) return nullptr;
+  for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); ++d) {
+    if (__builtin_mul_overflow(bytes, PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d)), &bytes)) {
+      return nullptr;
+    }
+  }
+  // Legate does not let a region without dimensions be read
+  if (!is_small(fields, bytes, itemsize) ||
+      (PyTuple_GET_SIZE(shape) == 0 && fields.scalar_storage.of(root) != Py_True)) {
+    return nullptr;
+  }
+  return new_array(fields, root);
+}
+
+}  // namespace
+
 bool is_held_elsewhere(const StoreFields& fields, PyObject* root) {
   if (fields.shared.of(root) == Py_False) return false;
 
@@ -50,29 +79,12 @@ bool is_held_elsewhere(const StoreFields& fields, PyObject* root) {
   return !is_set(small) || !lent || !PyTuple_CheckExact(lent) || PyTuple_GET_SIZE(lent) > 0;
 }
 
-// Whether an array is small: has as many elements as one of numbers of 8 bytes may have, or fewer
-// bytes.
-bool is_small(const StoreFields& fields, std::int64_t num_bytes, std::int64_t itemsize) {
-  constexpr std::int64_t NUMBER = 8;
-
-  return num_bytes / std::max<std::int64_t>(itemsize / NUMBER, 1) <= fields.most_bytes;
-}
-
-// Makes room for the elements of a root to which nothing was written; null if it is not small.
-PyObject* make_room(const StoreFields& fields, PyObject* root) {
+PyObject* new_array(const StoreFields& fields, PyObject* root) {
   auto* const shape = fields.shape.of(root);
   RootShape room{{}, itemsize_of(fields.dtype.of(root))};
-  auto bytes = room.itemsize;
 
-  if (is_set(fields.real.of(root)) || is_set(fields.initial.of(root))) return nullptr;
   for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); ++d) {
     room.extents.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d)));
-    if (__builtin_mul_overflow(bytes, room.extents.back(), &bytes)) return nullptr;
-  }
-  // Legate does not let a region without dimensions be read
-  if (!is_small(fields, bytes, room.itemsize) ||
-      (room.extents.empty() && fields.scalar_storage.of(root) != Py_True)) {
-    return nullptr;
   }
 
   auto made = nb::inst_alloc(nb::type<SmallArray>());
@@ -83,8 +95,6 @@ PyObject* make_room(const StoreFields& fields, PyObject* root) {
   if (!is_set(fields.small.of(root))) fields.small.set(root, made.release().ptr());
   return fields.small.of(root);
 }
-
-}  // namespace
 
 std::int64_t itemsize_of(PyObject* dtype) {
   Py_ssize_t size{};

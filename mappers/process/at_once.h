@@ -46,6 +46,12 @@ inline const StoreFields& store_fields() {
   return *known_store_fields;
 }
 
+// Whether the application may hold memory of a root's that it does not see from here.
+bool is_held_elsewhere(const StoreFields& fields, PyObject* root);
+
+// Gives a root what keeps its elements in this process, once they are there; see `Root.small`.
+PyObject* new_array(const StoreFields& fields, PyObject* root);
+
 // Whether so many words are alike. They are few, and the library's function takes longer.
 inline bool are_alike(const std::int64_t* some, const std::int64_t* others, std::int64_t count) {
   for (std::int64_t at = 0; at < count; ++at) {

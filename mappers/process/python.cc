@@ -2,6 +2,7 @@
 
 #include "process/python.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -33,6 +35,7 @@
 #include "process/rearrange.h"
 #include "process/record.h"
 #include "process/reduction.h"
+#include "process/repeat.h"
 #include "process/runs.h"
 #include "process/slots.h"
 #include "process/waiting.h"
@@ -189,6 +192,34 @@ void join_functions(Function& function, const nb::tuple& dtypes, nb::handle oper
   function.join(names, nb::inst_ptr<Operation>(operation.inc_ref()), parts);
 }
 
+using Places = std::vector<std::pair<std::size_t, std::size_t>>;
+
+void note(const nb::tuple& key, const nb::list& operations, std::vector<nb::object> layouts,
+          std::vector<nb::object> shapes, std::vector<std::size_t> arguments,
+          const nb::bytes& privileges, const nb::bytes& program, Places constants, Places scalars,
+          std::vector<std::size_t> temporaries, std::size_t most_bytes, bool takes_long,
+          nb::object note) {
+  RepeatedWindow window{};
+  const auto* const given = reinterpret_cast<const Privilege*>(privileges.c_str());
+
+  if (privileges.size() != arguments.size()) {
+    throw nb::value_error("one privilege is needed for each argument");
+  }
+  window.layouts = std::move(layouts);
+  window.shapes = std::move(shapes);
+  window.arguments = std::move(arguments);
+  window.privileges.assign(given, given + privileges.size());
+  window.program.resize(program.size() / sizeof(window.program[0]));
+  std::memcpy(window.program.data(), program.c_str(), program.size());
+  window.constants = std::move(constants);
+  window.scalars = std::move(scalars);
+  window.temporaries = std::move(temporaries);
+  window.most_bytes = most_bytes;
+  window.takes_long = takes_long;
+  window.note = std::move(note);
+  note_window(key, operations, std::move(window));
+}
+
 }  // namespace
 
 void add_operations(nb::module_& module) {
@@ -308,6 +339,12 @@ void add_operations(nb::module_& module) {
       },
       nb::arg("window"), nb::arg("queue"), nb::arg("policy"), nb::arg("state_type"),
       nb::arg("queue_type"));
+  module.def("note_window", &note, nb::arg("key"), nb::arg("operations"), nb::arg("layouts"),
+             nb::arg("shapes"), nb::arg("arguments"), nb::arg("privileges"), nb::arg("program"),
+             nb::arg("constants"), nb::arg("scalars"), nb::arg("temporaries"),
+             nb::arg("most_bytes"), nb::arg("takes_long"), nb::arg("note"));
+  module.def("repeat_window", &repeat_window, nb::arg("empty"));
+  module.def("forget_windows", &forget_windows);
   module.def(
       "know_keys",
       [](nb::handle state_type, nb::handle place, nb::handle dtypes, nb::handle new_view,

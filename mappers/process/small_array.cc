@@ -198,20 +198,27 @@ std::size_t SmallArray::num_given_away() {
 }
 
 void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
-              const Sharing& sharing) {
+              const Privilege* privileges, const Sharing& sharing) {
   std::vector<Base> bases;
   std::vector<RootShape> shapes;
 
-  for (auto* const argument : arguments) {
-    const auto& [extents, itemsize] = shapes.emplace_back(argument->shape());
+  for (std::size_t index = 0; index < arguments.size(); ++index) {
+    auto& argument = *arguments[index];
+    const auto& [extents, itemsize] = shapes.emplace_back(argument.shape());
     const auto dim = static_cast<std::int64_t>(extents.size());
 
-    // those that change have memory of their own
-    auto* const elements = const_cast<char*>(argument->elements());
+    // what nobody reads first is written in full
+    if (!reads(privileges[index])) argument.reserve();
+    if (writes(privileges[index])) argument.own();
+
+    auto* const elements = const_cast<char*>(argument.elements());
 
     bases.push_back(row_major(elements, itemsize, dim, extents.data()));
   }
   run_program(program, std::move(bases), shapes, sharing);
+  for (std::size_t index = 0; index < arguments.size(); ++index) {
+    if (writes(privileges[index])) arguments[index]->set_changed();
+  }
 }
 
 }  // namespace legate_diffuse

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "program/privilege.h"
 #include "program/program.h"
 #include "program/schedule.h"
 
@@ -164,8 +165,9 @@ class SmallArray {
 };
 
 // Runs a program over arrays of this process, in this thread and those that help it. The program
-// was checked.
+// was checked. Of each array it says what the program does with it; those that it reads have a
+// value. Throws std::bad_alloc before it has changed anything.
 void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
-              const Sharing& sharing);
+              const Privilege* privileges, const Sharing& sharing);
 
 }  // namespace legate_diffuse

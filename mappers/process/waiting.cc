@@ -27,6 +27,7 @@ struct Waiting {
         pointwise{known.kind, "pointwise"},
         fill_kind{known.fill, "kind"},
         fill_views{known.fill, "views"},
+        fill_value{known.fill, "value"},
         filled{reinterpret_cast<PyObject*>(Py_TYPE(known.at_once)), "filled"} {
     for (auto* const each : {known.task, known.task_template, known.kind, known.fill, known.at_once,
                              known.constant, known.copies, known.common_shape, known.repeated}) {
@@ -36,7 +37,7 @@ struct Waiting {
 
   WaitingClasses classes;
   Field task_kind, task_provenance, task_template, task_views;
-  Field kind, privileges, covered, pointwise, fill_kind, fill_views, filled;
+  Field kind, privileges, covered, pointwise, fill_kind, fill_views, fill_value, filled;
   PyObject* const nowhere = PyUnicode_InternFromString("");
 };
 
@@ -45,6 +46,10 @@ Waiting* waiting = nullptr;
 
 // As in ir/privilege.py.
 constexpr long READ = 1;
+
+bool is_of(PyObject* object, PyObject* type) {
+  return reinterpret_cast<PyObject*>(Py_TYPE(object)) == type;
+}
 
 bool changes(PyObject* privileges, std::size_t position) {
   return PyLong_AsLong(PyList_GET_ITEM(privileges, position)) != READ;
@@ -152,6 +157,18 @@ bool let_wait(PyObject* task_template, const nb::list& views, PyObject* fill) {
   // the fill was the last operation of its window
   submit_to_window(task.ptr());
   return true;
+}
+
+PyObject* template_of(PyObject* operation) {
+  const auto is_task = waiting && is_of(operation, waiting->classes.task);
+
+  return is_task ? waiting->task_template.of(operation) : nullptr;
+}
+
+PyObject* fill_value_of(PyObject* operation) {
+  const auto is_fill = waiting && is_of(operation, waiting->classes.fill);
+
+  return is_fill ? waiting->fill_value.of(operation) : nullptr;
 }
 
 const WaitingClasses& waiting_classes() {

@@ -30,6 +30,12 @@ bool may_wait();
 // or not wait as they are.
 bool let_wait(PyObject* task_template, const nanobind::list& views, PyObject* fill = Py_None);
 
+// The template, with its scalars, from which an operation that waits was made; null for others.
+PyObject* template_of(PyObject* operation);
+
+// The value of an operation that fills; null for others.
+PyObject* fill_value_of(PyObject* operation);
+
 // What `know_waiting` was given. Call it if operations may wait.
 const WaitingClasses& waiting_classes();
 

@@ -28,6 +28,12 @@ struct Window {
         count{state_type, "count"},
         rest{state_type, "rest"},
         roots{state_type, "roots"},
+        carried{state_type, "carried"},
+        kept{state_type, "kept"},
+        operations{state_type, "operations"},
+        key{state_type, "key"},
+        views{state_type, "views"},
+        shapes{state_type, "shapes"},
         head{queue_type, "head"} {
     Py_INCREF(window);
     Py_INCREF(queue);
@@ -38,7 +44,8 @@ struct Window {
   PyObject* queue;
   PyObject* policy;
   const void* thread;  // its own address: to ask for its number takes longer
-  Field runs_at_once, state, recording, ended, count, rest, roots, head;
+  Field runs_at_once, state, recording, ended, count, rest, roots, carried, kept, operations, key,
+      views, shapes, head;
   PyObject* const begin = PyUnicode_InternFromString("begin");
   PyObject* const submit = PyUnicode_InternFromString("submit");
   PyObject* const lengths = PyUnicode_InternFromString("lengths");
@@ -122,6 +129,23 @@ bool add_to_window(PyObject* task, PyObject* kind, PyObject* views) {
     call(window->policy, window->end_where_full, state.ptr(), count.ptr());
   }
   return true;
+}
+
+std::optional<WindowParts> parts_of_window() {
+  if (!may_run_at_once()) return {};
+
+  auto* const state = window->state.of(window->object);
+
+  if (PyLong_AsLong(window->carried.of(state)) != 0 || PySet_GET_SIZE(window->kept.of(state)) > 0 ||
+      PyList_GET_SIZE(window->operations.of(state)) == 0) {
+    return {};
+  }
+  return WindowParts{window->operations.of(state), window->key.of(state), window->views.of(state),
+                     window->roots.of(state), window->shapes.of(state)};
+}
+
+void begin_window(PyObject* state) {
+  window->state.set(window->object, Py_NewRef(state));
 }
 
 void submit_to_window(PyObject* task) {

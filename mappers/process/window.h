@@ -4,6 +4,8 @@
 
 #include <Python.h>
 
+#include <optional>
+
 namespace legate_diffuse {
 
 // Takes note of the window in which operations wait (launch/window.py), of the queue behind it, of
@@ -24,6 +26,17 @@ bool takes_more();
 // Lets a task of a kind, on a list of views, wait behind the others; false if a finalizer has begun
 // another window meanwhile.
 bool add_to_window(PyObject* task, PyObject* kind, PyObject* views);
+
+// What waits, if it may be submitted now as a window by itself; else none. It borrows all of it.
+struct WindowParts {
+  PyObject *operations, *key;        // lists
+  PyObject *views, *roots, *shapes;  // dictionaries of numbers
+};
+
+std::optional<WindowParts> parts_of_window();
+
+// Lets an empty state take the place of what waits.
+void begin_window(PyObject* state);
 
 // Lets Python submit a task, or run it at once.
 void submit_to_window(PyObject* task);

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/repeat.h"
+
+#include <legate.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <unordered_map>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/fields.h"
+#include "process/small_array.h"
+#include "process/waiting.h"
+#include "process/window.h"
+#include "program/elements.h"
+#include "program/program.h"
+#include "threads/team.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+using Key = std::vector<std::int64_t>;
+
+struct HashOfKey {
+  std::size_t operator()(const Key& key) const {
+    const std::string_view bytes{reinterpret_cast<const char*>(key.data()),
+                                 key.size() * sizeof(key[0])};
+
+    return std::hash<std::string_view>{}(bytes);
+  }
+};
+
+// Never destroyed: arrays may outlive the interpreter.
+auto& known_windows = *new std::unordered_map<Key, RepeatedWindow, HashOfKey>;
+
+// So many are remembered; then all are forgotten.
+constexpr std::size_t MOST_WINDOWS = 1024;
+
+// As in launch/state.py.
+constexpr std::int64_t LIVENESS = -2;
+
+// Where elements of large arrays lie (launch/choice.py).
+constexpr long TILES = 2;
+
+struct RootFields {
+  PyObject* const root = reinterpret_cast<PyObject*>(array_fields().classes.root);
+  const Field places{root, "places"};
+  const Field shared_future{root, "shared_future"};
+};
+
+const RootFields& root_fields() {
+  static const auto* const instance = new RootFields;
+  return *instance;
+}
+
+std::vector<PyObject*> keys_of(PyObject* dictionary) {
+  std::vector<PyObject*> keys;
+  Py_ssize_t position = 0;
+  PyObject *key, *value;
+
+  keys.reserve(static_cast<std::size_t>(PyDict_GET_SIZE(dictionary)));
+  while (PyDict_Next(dictionary, &position, &key, &value)) keys.push_back(key);
+  return keys;
+}
+
+// Whether the application can still reach a root (`Root.alive`): stand-ins have its owner.
+bool is_alive(PyObject* root) {
+  return Py_REFCNT(array_fields().root_owner.of(root)) > 1;
+}
+
+// What waits, without references of its own.
+struct Waited {
+  explicit Waited(const WindowParts& parts)
+      : operations{parts.operations},
+        views{keys_of(parts.views)},
+        roots{keys_of(parts.roots)},
+        shapes{keys_of(parts.shapes)},
+        key_words{parts.key} {}
+
+  // As `ClosedWindow.key`; empty if a root has escaped.
+  [[nodiscard]] Key key() const {
+    const auto size = PyList_GET_SIZE(key_words);
+    Key key;
+
+    key.reserve(static_cast<std::size_t>(size) + roots.size() + 2);
+    for (Py_ssize_t at = 0; at < size; ++at) {
+      key.push_back(PyLong_AsLongLong(PyList_GET_ITEM(key_words, at)));
+    }
+    key.insert(key.end(), {LIVENESS, 0});
+    for (auto* const root : roots) {
+      if (store_fields().escaped.of(root) != Py_False) return {};
+      key.push_back(is_alive(root) ? 1 : 0);
+    }
+    return key;
+  }
+
+  [[nodiscard]] PyObject* root_of(std::size_t view) const {
+    return store_fields().view_root.of(views[view]);
+  }
+
+  [[nodiscard]] PyObject* operation(std::size_t position) const {
+    return PyList_GET_ITEM(operations, static_cast<Py_ssize_t>(position));
+  }
+
+  PyObject* operations;
+  std::vector<PyObject*> views, roots, shapes;
+  PyObject* key_words;
+};
+
+bool is_undefined(PyObject* root) {
+  auto* const small = store_fields().small.of(root);
+  const auto is_here = small != Py_None && nb::inst_ptr<SmallArray>(small)->is_valid();
+
+  return store_fields().real.of(root) == Py_None && !is_here;
+}
+
+// Whether a window shows of its arrays what another did.
+bool looks_alike(const Waited& waited, const RepeatedWindow& known) {
+  if (waited.views.size() != known.layouts.size() || waited.shapes.size() != known.shapes.size()) {
+    return false;
+  }
+  for (std::size_t at = 0; at < waited.views.size(); ++at) {
+    auto* const layout = store_fields().view_layout.of(waited.views[at]);
+
+    if (layout != known.layouts[at].ptr()) return false;
+  }
+  for (std::size_t at = 0; at < waited.shapes.size(); ++at) {
+    // tuples of integers, whose comparison runs no code of Python's
+    if (waited.shapes[at] != known.shapes[at].ptr() &&
+        PyObject_RichCompareBool(waited.shapes[at], known.shapes[at].ptr(), Py_EQ) != 1) {
+      return false;
+    }
+  }
+  for (std::size_t at = 0; at < known.scalars.size(); ++at) {
+    const auto& source = known.sources[at];
+
+    if (source.is_valid() &&
+        template_of(waited.operation(known.scalars[at].second)) != source.ptr()) {
+      return false;
+    }
+  }
+  for (const auto view : known.temporaries) {
+    if (!is_undefined(waited.root_of(view))) return false;
+  }
+  return true;
+}
+
+// Lets a program have the value of a `legate.core.Scalar` from a word on.
+void put_scalar(RepeatedWindow& known, std::size_t word, nb::handle scalar) {
+  static auto* const handle = PyUnicode_InternFromString("raw_handle");
+  auto* const to = reinterpret_cast<char*>(&known.program[word]);
+  const auto address = nb::cast<std::uintptr_t>(scalar.attr(nb::handle{handle}));
+  const auto& value = *reinterpret_cast<const legate::Scalar*>(address);
+
+  std::memset(to, 0, SCALAR_SIZE);
+  std::memcpy(to, value.ptr(), std::min(value.size(), SCALAR_SIZE));
+}
+
+// Lets a program have the constants of a window, with the values with which their roots were made,
+// and the values of fills.
+void put_scalars(const Waited& waited, RepeatedWindow& known) {
+  for (const auto& [word, view] : known.constants) {
+    auto* const root = waited.root_of(view);
+    auto* const bytes = store_fields().constant_bytes.of(root);
+
+    if (bytes && bytes != Py_None) {
+      std::memcpy(&known.program[word], PyBytes_AS_STRING(bytes), SCALAR_SIZE);
+    } else {
+      put_scalar(known, word, store_fields().initial.of(root));
+    }
+  }
+  for (std::size_t at = 0; at < known.scalars.size(); ++at) {
+    const auto [word, position] = known.scalars[at];
+
+    if (!known.sources[at].is_valid()) {
+      put_scalar(known, word, fill_value_of(waited.operation(position)));
+    }
+  }
+}
+
+// The array of an argument, which may be used here (`SmallArrays._may_be_used_here`); null if it
+// may not, or has no elements here that are read. What gets new memory adds its bytes.
+SmallArray* find_array(PyObject* root, Privilege privilege, std::size_t& added) {
+  const auto& fields = store_fields();
+
+  if (fields.held.of(root) != Py_False || is_held_elsewhere(fields, root) ||
+      (PyLong_AsLong(root_fields().places.of(root)) & TILES) != 0 ||
+      (fields.scalar_storage.of(root) != Py_True && PyTuple_GET_SIZE(fields.shape.of(root)) == 0)) {
+    return nullptr;
+  }
+
+  auto* small = fields.small.of(root);
+
+  if (!small || small == Py_None) small = reads(privilege) ? nullptr : new_array(fields, root);
+  if (!small) return nullptr;
+
+  auto* const array = nb::inst_ptr<SmallArray>(small);
+
+  if (!array->is_valid()) {
+    if (reads(privilege)) return nullptr;
+    added += array->num_bytes();
+  }
+  return array;
+}
+
+bool run_again(const Waited& waited, RepeatedWindow& known) {
+  std::vector<SmallArray*> arrays;
+  std::vector<RootShape> shapes;
+  std::size_t added = 0;
+  auto has_large = false;
+
+  for (std::size_t at = 0; at < known.arguments.size(); ++at) {
+    auto* const array =
+        find_array(waited.root_of(known.arguments[at]), known.privileges[at], added);
+
+    if (!array) return false;
+    has_large |= array->is_valid() &&
+                 array->num_bytes() > static_cast<std::size_t>(store_fields().most_bytes);
+    arrays.push_back(array);
+    shapes.push_back(array->shape());
+  }
+  if (SmallArray::total_bytes() + added > known.most_bytes || (known.takes_long && !has_large)) {
+    return false;
+  }
+  put_scalars(waited, known);
+  try {
+    const auto program = check_program({known.program.data(), known.program.size()}, shapes);
+
+    run_here(program, arrays, known.privileges.data(), current_sharing());
+  } catch (const InvalidProgram&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  for (std::size_t at = 0; at < known.arguments.size(); ++at) {
+    auto* const root = waited.root_of(known.arguments[at]);
+
+    root_fields().places.set(root, PyLong_FromLong(1));
+    if (writes(known.privileges[at])) root_fields().shared_future.set(root, Py_NewRef(Py_None));
+  }
+  return true;
+}
+
+}  // namespace
+
+void note_window(const nb::tuple& key, const nb::list& operations, RepeatedWindow window) {
+  Key words;
+
+  for (const auto& [word, position] : window.scalars) {
+    const auto operation = nb::object{operations[position]};
+    auto* const source = template_of(operation.ptr());
+
+    if (!source && !fill_value_of(operation.ptr())) return;
+    window.sources.push_back(nb::borrow(source));
+  }
+  words.reserve(key.size());
+  for (const auto& word : key) words.push_back(PyLong_AsLongLong(word.ptr()));
+  if (known_windows.size() >= MOST_WINDOWS) known_windows.clear();
+  known_windows.insert_or_assign(std::move(words), std::move(window));
+}
+
+nb::object repeat_window(nb::handle empty) {
+  const auto parts = parts_of_window();
+
+  if (!parts) return nb::none();
+
+  const Waited waited{*parts};
+  const auto found = known_windows.find(waited.key());
+
+  if (found == known_windows.end() || !looks_alike(waited, found->second) ||
+      !run_again(waited, found->second)) {
+    return nb::none();
+  }
+
+  auto note = found->second.note;
+
+  // what nobody keeps goes now, and may run code of the program's
+  begin_window(empty.ptr());
+  return note;
+}
+
+void forget_windows() {
+  // objects that are dropped may run code that comes here
+  std::unordered_map<Key, RepeatedWindow, HashOfKey> gone;
+
+  known_windows.swap(gone);
+}
+
+}  // namespace legate_diffuse

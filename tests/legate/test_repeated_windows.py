@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows that come again run in one native call, and give what they gave before.
+
+Programs run in workers, see ``test_small_arrays.py``; some need a new one.
+"""
+
+from __future__ import annotations
+
+import pytest
+from test_small_arrays import run_begun, run_fresh, run_here
+
+SIZE = """
+from legate.core.task import InputStore, OutputStore, task
+size = 60000
+@task
+def halve(x: InputStore, y: OutputStore) -> None:
+    np.asarray(y)[...] = np.asarray(x) * 0.5
+def halved(n, x):
+    if n is np:
+        return x * 0.5
+    y = n.empty(x.shape)
+    halve(x, y)
+    return y
+"""
+
+# each reads something in every step, and changes something in the window between
+STEPS = {
+    "other constants": """
+        y = x * (0.5 + k) - 1.0 / (1 + k)
+        found.append(float(y.max()))
+        x -= found[-1] * 1e-6
+""",
+    "an int, a bool and a NumPy scalar": """
+        y = x * [2, True, np.float32(0.5), np.float64(-0.0)][k % 4] + k
+        found.append(float(y.min()))
+""",
+    "other slices": """
+        x[k : k + 50000] += 0.5
+        found.append(float((x[2 * k :] * 2.0).max()))
+""",
+    "arrays that stay": """
+        y = x * 0.5 + k
+        if k % 3 == 1:
+            kept.append(y)
+        found.append(float((y - 1.0).max()))
+        del y
+""",
+    "another type": """
+        z = x.astype([np.float64, np.float32, np.int64][k // 2 % 3])
+        found.append(float((z + z).max()))
+""",
+    "other shapes": """
+        z = x[: 50000 + 10 * (k // 3)] * 2.0
+        found.append(float((z + z).max()))
+""",
+    "what NumPy has": """
+        x += 0.25
+        found.append(float((x * 2.0).max()))
+        if k % 4 == 2:
+            held = np.asarray(x)
+            if k > 6:
+                held[5] = 1e6 + k
+        if k % 4 == 3:
+            held = None
+""",
+    "what a task has": """
+        x += 0.25
+        found.append(float((x * 2.0).max()))
+        if k % 5 == 4:
+            x = halved(n, x)
+""",
+    "fills": """
+        z = n.full(size, 0.5 + k // 4)
+        z[10:20] = k
+        found.append(float((x * z).max()))
+""",
+    "NaN, infinities and zeros": """
+        x[7] = [np.nan, np.inf, -np.inf, -0.0][k % 4]
+        y = x * 0.5
+        found += [float(y[7]), bool((y == 0.0).any()), float((y[8:] * 2.0).max())]
+""",
+    "the same array twice": """
+        x += x
+        x[1:] -= x[:-1] * 0.25
+        found.append(float((x - x).min()))
+        x *= 0.01
+""",
+    "sums and means": """
+        y = (x - x.mean()) ** 2
+        found.append(float(y.max()) > 0.0)
+""",
+}
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_steps_give_what_numpy_gives(step: str, cpus: int) -> None:
+    run_here(
+        SIZE
+        + f"""
+def program(n):
+    x = n.arange(float(size)) % 97.0
+    found, kept, held = [], [], None
+    for k in range(16):{step}
+    return [x, *found, *kept]
+agree(program)
+agree(program)
+found = counts(lambda: program(cn))
+assert found["failures"] == 0, found
+assert found["windows_repeated"] > 0 or found["ran_in_process"] == 0, found
+assert found["windows_repeated"] > 0 or {cpus} > 1, found
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
+def test_all_but_the_first_steps_are_repeated() -> None:
+    run_fresh(
+        SIZE
+        + """
+def program(n, steps):
+    x = n.arange(float(size))
+    found = []
+    for k in range(steps):
+        x *= 0.5
+        found.append(float((x + k).max()))
+    return [x, *found]
+program(cn, 5)
+found = counts(lambda: program(cn, 20))
+# the first window of a call makes the array as well
+assert found["windows_repeated"] == 19, found
+assert found["plans_made"] == found["tasks_submitted"] == 0, found
+# in each of them the sum is never stored
+assert found["temporaries_removed"] == 20, found
+agree(lambda n: program(n, 20))
+"""
+    )
+
+
+def test_whoever_looks_on_sees_every_window() -> None:
+    done = run_begun(
+        SIZE
+        + """
+def program(n):
+    x = n.arange(float(size))
+    return [float((x * k).max()) for k in range(9)]
+agree(program)
+assert legate_diffuse.stats()["windows_repeated"] == 0, legate_diffuse.stats()
+""",
+        LEGATE_DIFFUSE_LOG="window",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_forgotten_windows_are_planned() -> None:
+    run_begun(
+        SIZE
+        + """
+from legate_diffuse.interpose.window import window
+def program(n):
+    x = n.arange(float(size))
+    return [float((x * k - 1.0).max()) for k in range(9)]
+agree(program)
+window.submitter.planner.clear()
+found = counts(lambda: agree(program))
+assert found["plans_made"] > 0 and found["windows_repeated"] > 0, found
+"""
+    )
