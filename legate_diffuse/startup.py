@@ -11,6 +11,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -79,6 +80,9 @@ def after_core(core: ModuleType) -> None:
         _rule_out()
     if get_runtime is None:
         return
+    if _wanted:
+        # it takes 30 ms, and Legate takes longer to start, in which Python may run
+        Thread(target=_load_llvm, name="LLVM").start()
     runtime = get_runtime()
     native = _load_native(core, runtime) if _wanted else None
     # before the native part is started, in which all ranks take part
@@ -101,6 +105,15 @@ def after_core(core: ModuleType) -> None:
         several = runtime.node_count > 1
         atexit.register(_print_statistics, runtime.node_id if several else None)
     atexit.register(finish)
+
+
+def _load_llvm() -> None:
+    """Load what the first kernel needs, if it is there: whoever needs it says so."""
+    with suppress(Exception):
+        from llvmlite import binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
 
 
 def _rule_out() -> None:
