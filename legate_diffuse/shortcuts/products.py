@@ -236,7 +236,7 @@ def _replace_products(submission: Submission) -> None:
                 if made is not None:
                     return made
             return _of_vector(submission, matrices, tasks, one, other)
-        return None
+        return multiply(a, b)
 
     def of_two_types(a: Any, b: Any, one: View, other: View) -> Any:
         """Convert one factor or both, as the original does, or let NumPy do so."""

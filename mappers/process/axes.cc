@@ -17,6 +17,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/extremes.h"
 #include "process/numbers.h"
 #include "process/runs.h"
 
@@ -109,51 +110,65 @@ void reduce_to(AllLoops& loops, const T* from, T* to, const Combine& combine) {
   });
 }
 
-// Whether an element is NaN.
-template <typename T>
-bool has_nan(AllLoops& loops, const T* from, T* to) {
-  std::int64_t found = 0;
+// The same for the largest or smallest element; false if one is NaN.
+template <typename T, typename Combine>
+bool find_to(AllLoops& loops, const T* from, T* to, const Combine& combine, bool largest) {
+  auto has_none = true;
 
-  loops.visit(from, to, [&](const T* source, T*, const Loop& loop) {
-    for (std::int64_t at = 0; at < loop.extent; ++at) {
-      const auto one = source[at * loop.from];
+  loops.visit(from, to, [&](const T* source, T* result, const Loop& loop) {
+    if (!has_none) return;
+    if (loop.to == 0 && loop.from == 1) {
+      const auto value = extreme_of(source, loop.extent, largest);
 
-      found += one != one ? 1 : 0;
+      has_none = value == value;
+      *result = combine(*result, value);
+    } else if (loop.to == 1 && loop.from == 1) {
+      has_none = !has_nan(source, loop.extent);
+      for (std::int64_t at = 0; at < loop.extent; ++at) {
+        result[at] = combine(result[at], source[at]);
+      }
+    } else {
+      for (std::int64_t at = 0; at < loop.extent; ++at) {
+        const auto value = source[at * loop.from];
+        auto& one = result[at * loop.to];
+
+        has_none &= value == value;
+        one = combine(one, value);
+      }
     }
   });
-  return found > 0;
+  return has_none;
 }
 
-// Calls `visit` with where a reduction starts, and what combines two elements; false if there is no
-// such reduction. Integers wrap around.
-template <typename T, typename Visit>
-bool with_reduction(std::string_view name, const Visit& visit) {
+// False if there is no such reduction, or what is ordered has NaN. Integers wrap around.
+template <typename T>
+bool reduce_elements(std::string_view name, AllLoops& loops, const LocalOperand& source,
+                     const LocalOperand& result) {
   using Limits = std::numeric_limits<T>;
   constexpr auto LEAST = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   constexpr auto MOST = Limits::has_infinity ? Limits::infinity() : Limits::max();
 
-  if (name == "sum") return visit(T{0}, std::plus<T>{}, false), true;
-  if (name == "prod") return visit(T{1}, std::multiplies<T>{}, false), true;
-  if (name == "max") return visit(LEAST, [](T a, T b) { return a < b ? b : a; }, true), true;
-  if (name == "min") return visit(MOST, [](T a, T b) { return b < a ? b : a; }, true), true;
-  return false;
-}
-
-// False if there is no such reduction, or what is ordered may be NaN.
-template <typename T>
-bool reduce_elements(std::string_view name, AllLoops& loops, const LocalOperand& source,
-                     const LocalOperand& result) {
   const auto* const from = reinterpret_cast<const T*>(first_element(source));
   auto* const to = reinterpret_cast<T*>(result.small->own_elements());
-  bool is_done = false;
-
-  with_reduction<T>(name, [&](T start, const auto& combine, bool orders) {
-    if (std::is_floating_point_v<T> && orders && has_nan(loops, from, to)) return;
-    std::fill(to, to + result.form.volume, start);
+  const auto count = result.form.volume;
+  const auto reduce = [&](T start, const auto& combine) {
+    std::fill(to, to + count, start);
     reduce_to(loops, from, to, combine);
-    is_done = true;
-  });
-  return is_done;
+    return true;
+  };
+  if (name == "sum") return reduce(T{0}, std::plus<T>{});
+  if (name == "prod") return reduce(T{1}, std::multiplies<T>{});
+  // integers are added as unsigned ones, which nobody compares
+  if constexpr (!std::is_unsigned_v<T>) {
+    const auto find = [&](T start, const auto& combine, bool largest) {
+      std::fill(to, to + count, start);
+      return find_to(loops, from, to, combine, largest);
+    };
+
+    if (name == "max") return find(LEAST, [](T a, T b) { return a < b ? b : a; }, true);
+    if (name == "min") return find(MOST, [](T a, T b) { return b < a ? b : a; }, false);
+  }
+  return false;
 }
 
 bool reduce_elements_of(std::string_view dtype, std::string_view name, AllLoops& loops,

@@ -54,10 +54,11 @@ template <typename T>
 // Elements that are compared at a time, in lanes that do not wait for each other. Compilers make a
 // loop of so many, and vectors of it.
 constexpr std::int64_t LANES = 64;
+constexpr std::int64_t FEW_LANES = 8;
 
 // The place of the first extreme of a row; -1 if there is NaN.
 template <bool LARGEST, typename T>
-[[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count) {
+[[gnu::always_inline]] inline T best_in_row(const T* row, std::int64_t count) {
   // what is compared with NaN stays NaN
   const auto better = [](T one, T best) {
     const auto stays = LARGEST ? best >= one : best <= one;
@@ -76,11 +77,24 @@ template <bool LARGEST, typename T>
         lanes[lane] = better(row[at + lane], lanes[lane]);
       }
     }
-    for (const auto one : lanes) best = better(one, best);
+    for (auto half = LANES / 2; half >= FEW_LANES; half /= 2) {
+      for (std::int64_t lane = 0; lane < half; ++lane) {
+        lanes[lane] = better(lanes[half + lane], lanes[lane]);
+      }
+    }
+    for (std::int64_t lane = 0; lane < FEW_LANES; ++lane) best = better(lanes[lane], best);
   }
   for (; at < count; ++at) best = better(row[at], best);
+  return best;
+}
+
+template <bool LARGEST, typename T>
+[[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count) {
+  const auto best = best_in_row<LARGEST>(row, count);
+  std::int64_t at = 0;
+
   if (best != best) return -1;
-  for (at = 0; at + LANES <= count; at += LANES) {
+  for (; at + LANES <= count; at += LANES) {
     std::uint8_t is_found = 0;
 
     for (std::int64_t lane = 0; lane < LANES; ++lane) is_found |= row[at + lane] == best;
@@ -119,6 +133,16 @@ LEGATE_DIFFUSE_FIND(float)
 LEGATE_DIFFUSE_FIND(std::int64_t)
 LEGATE_DIFFUSE_FIND(std::int32_t)
 LEGATE_DIFFUSE_FIND(std::uint8_t)
+#undef LEGATE_DIFFUSE_FIND
+
+#define LEGATE_DIFFUSE_FIND(T)                                                       \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) T extreme_of(         \
+      const T* row, std::int64_t count, bool largest) {                              \
+    return largest ? best_in_row<true>(row, count) : best_in_row<false>(row, count); \
+  }
+LEGATE_DIFFUSE_FIND(double)
+LEGATE_DIFFUSE_FIND(float)
+LEGATE_DIFFUSE_FIND(std::int64_t)
 #undef LEGATE_DIFFUSE_FIND
 
 namespace {
