@@ -7,6 +7,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _module/stats_avgs_vars.py)
 from __future__ import annotations
 
 import importlib
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -52,15 +53,16 @@ def _replace_mean(submission: Submission) -> None:
             return array.astype(np.float64).mean(**called)
         if axis is None and keeps is False and view.volume > 1:
             total, count = array.sum(), view.volume
-        elif (
-            type(axis) is int
-            and -dim <= axis < dim
-            and type(keeps) is bool
-            and view.volume
-        ):
-            total, count = array.sum(axis=axis, keepdims=keeps), view.shape[axis]
         else:
-            return None
+            axes = axis if type(axis) is tuple else (axis,)
+            if (
+                not all([type(each) is int and -dim <= each < dim for each in axes])
+                or type(keeps) is not bool
+                or not view.volume
+            ):
+                return None
+            total = array.sum(axis=axis, keepdims=keeps)
+            count = prod([view.shape[each] for each in axes])
         total /= count
         return total
 

@@ -98,6 +98,8 @@ DEFAULTS: Final = {
 }
 # Those of what tells whether any or all elements are true.
 _OF_TRUTH: Final = ("self", "axis", "out", "keepdims", "initial", "where")
+# A row of so many elements is short.
+_SHORT_ROW: Final = 64
 # At most so many shapes are remembered, of each method.
 _MAX_TEMPLATES: Final = 1024
 
@@ -197,18 +199,42 @@ def _replace_reduction(name: str, submission: Submission) -> None:
                 if made is None:
                     made = reduce_along(self, axis)
                 if keeps and made is not None:
-                    made = made[_with_axis(axis, made.ndim + 1)]
+                    made = made[_with_axes((axis % self.ndim,), self.ndim)]
         if made is None and len(options) < 2 and named.keys() <= arguments:
             axis = options[0] if options else named.get("axis")
             # NumPy takes one axis of an array that has none, the original does not
-            are_axes = type(axis) is tuple and len(axis) > 1 and named.keys() <= AXIS
-            if are_axes and not named.get("keepdims"):
-                made = along_many(arrays, self, (name, axis))
-            if made is None:
-                made = (by_numpy if are_axes else reduce_here)(self, *options, **named)
+            if type(axis) is tuple and len(axis) > 1 and named.keys() <= AXIS:
+                made = reduce_axes(self, axis, named.get("keepdims", False))
+            else:
+                made = reduce_here(self, *options, **named)
             if made is None and sums and type(axis) is tuple:
                 made = reduce_truth(self, *options, **named)
         return original(self, *options, **named) if made is None else made
+
+    def reduce_axes(array: Any, axes: tuple[Any, ...], keeps: Any) -> Any:
+        dim = array.ndim
+        if not all([type(axis) is int and -dim <= axis < dim for axis in axes]):
+            return None
+        those = sorted({axis % dim for axis in axes})
+        if len(those) < len(axes) or type(keeps) is not bool:
+            return None
+        if len(those) == dim:
+            made = reduce(array)
+        else:
+            made = along_many(arrays, array, (name, axes))
+            if made is None:
+                made = by_numpy(array, axes)
+        if made is None and client.view_of(array) is not None:
+            # what waits is computed with the first of them; rows that are short take
+            # longer to add up than to be added
+            made = array
+            is_short = array.shape[those[-1]] < _SHORT_ROW
+            for gone, axis in enumerate(those if is_short else those[::-1]):
+                if made is not None:
+                    made = reduce_along(made, axis - gone if is_short else axis)
+        return (
+            made[_with_axes(tuple(those), dim)] if keeps and made is not None else made
+        )
 
     def reduce_here(array: Any, *options: Any, **named: Any) -> Any:
         """Let NumPy reduce, where types stay as they are."""
@@ -311,9 +337,9 @@ def _is_mask(where: Any) -> bool:
 
 
 @lru_cache
-def _with_axis(axis: int, dim: int) -> tuple[Any, ...]:
-    """Return the index that adds an axis where one of so many dimensions was."""
-    return (*(slice(None) for _ in range(axis % dim)), None)
+def _with_axes(axes: tuple[int, ...], dim: int) -> tuple[Any, ...]:
+    """Return the index that adds axes where they were of so many dimensions."""
+    return tuple([None if axis in axes else slice(None) for axis in range(dim)])
 
 
 def _sources(name: str) -> tuple[Source, ...]:

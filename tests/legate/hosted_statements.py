@@ -622,6 +622,18 @@ T.transpose((2, 0, 1)).sum(axis=(0, 1))
 T.max(axis=(0, 2))
 T.min(axis=(-1, 0))
 T.sum(axis=(0, 1), keepdims=True)
+T.sum(axis=(0, 1, 2))
+T.sum(axis=(2, 0, 1), keepdims=True)
+T.max(axis=(0, 2), keepdims=True)
+T.mean(axis=(0, 1))
+T.mean(axis=(-1, 0), keepdims=True)
+T.mean(axis=(0, 1, 2))
+T.mean(axis=(0, 0))
+T.mean(axis=(0, 3))
+T.mean(axis=())
+mean(T, axis=(1, 2))
+T[:, :0].mean(axis=(0, 2))
+T[:1].max(axis=(0, 1))
 max(T, axis=(0, 1))
 max(A, keepdims=True)
 max(f, keepdims=True)
@@ -1265,6 +1277,8 @@ ROUNDED: Final = (
         "A.var",
         "mean",
         "A.mean",
+        "T.mean",
+        "T[:, :0].mean",
         "nanmean",
         "cov",
         "nansum",
