@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from ctypes import c_void_p, cast
 from functools import cached_property
-from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -43,12 +42,8 @@ class Blas:
 
     def routines(self) -> tuple[int, ...] | None:
         """Return what native code needs to call it (``know_blas``), None of another."""
-        for library, prefix in product(self._all, _PREFIXES):
-            found: list[Any] = [
-                getattr(library.dynlib, f"{prefix}{name}{_SUFFIX}", None)
-                for name in _ROUTINES
-            ]
-            if None not in found:
+        for library in self._all:
+            if found := _routines(library):
                 addresses = [cast(each, c_void_p).value or 0 for each in found]
                 return *addresses, self._processors
         return None
@@ -62,13 +57,19 @@ class Blas:
         ]
 
     @cached_property
-    def _libraries(self) -> list[Any]:
-        """Those that would use more."""
-        return [
-            each
-            for each in self._all
-            if (each.get_num_threads() or 1) > self._processors
-        ]
+    def _limits(self) -> list[tuple[Function, Function]]:
+        """What returns and sets the threads of those that would use more.
+
+        ``threadpoolctl`` looks for both, and for the thread that calls, each time, for
+        which a small product has no time.
+        """
+        limits = []
+        for each in self._all:
+            _, _, count, change = _routines(each) or (None,) * 4
+            if (each.get_num_threads() or 1) > self._processors:
+                pair = count or each.get_num_threads, change or each.set_num_threads
+                limits.append(pair)
+        return limits
 
     def limited(self, function: Function) -> Function:
         """Return a function that uses no more processors."""
@@ -79,13 +80,25 @@ class Blas:
                     break
             else:
                 return function(*arguments, **named)
-            before = [(each, each.get_num_threads()) for each in self._libraries]
+            before = [(change, count()) for count, change in self._limits]
             try:
-                for library, _ in before:
-                    library.set_num_threads(self._processors)
+                for change, _ in before:
+                    change(self._processors)
                 return function(*arguments, **named)
             finally:
-                for library, count in before:
-                    library.set_num_threads(count)
+                for change, count in before:
+                    change(count)
 
         return limited
+
+
+def _routines(library: Any) -> list[Any] | None:
+    """Return the routines of a library that has all of them."""
+    for prefix in _PREFIXES:
+        found: list[Any] = [
+            getattr(library.dynlib, f"{prefix}{name}{_SUFFIX}", None)
+            for name in _ROUTINES
+        ]
+        if None not in found:
+            return found
+    return None
