@@ -15,9 +15,6 @@ constexpr std::int64_t MOST_WRITTEN = std::int64_t{1} << 20;
 // left to Python. `function` makes arrays of each type.
 PyObject* gathered(const Function& function, PyObject* array, PyObject* places);
 
-// array[key] likewise, of a tuple with an array of places for each dimension.
-PyObject* gathered_points(const Function& function, PyObject* array, PyObject* key);
-
 // array[places] = value for a vector of integers, which may be the only one in a tuple of slices,
 // or one for each dimension, and an array or a number of the same type; false if that is left to
 // Python.

@@ -21,6 +21,7 @@
 #include "process/lazy_thunk.h"
 #include "process/mask.h"
 #include "process/numbers.h"
+#include "process/points.h"
 #include "process/rearrange.h"
 #include "process/runs.h"
 #include "program/elements.h"
