@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from shown_statements import TYPES
 from test_small_arrays import run_here
 
 # each has rows of one byte or more, in order, across, or with others between them
@@ -21,10 +22,7 @@ SHOWN = (
 )
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    "bool int8 uint16 int32 float32 int64 float64 complex64 complex128".split(),
-)
+@pytest.mark.parametrize("dtype", TYPES)
 def test_places_of_any_type_and_layout(dtype: str) -> None:
     run_here(
         f"""
