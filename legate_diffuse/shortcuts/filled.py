@@ -77,8 +77,7 @@ class Filled:
         if (
             not root.fusable
             or root.volume > small.limit
-            or not small.may_lie_here(size)
-            or (size > small.limit and not small.room.take(size))
+            or not (small.may_stay(size) if size > small.limit else size)
         ):
             return False
         form(whole(root.shape), root.shape)

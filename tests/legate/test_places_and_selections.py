@@ -65,3 +65,55 @@ for array, place, message in (
     else:
         raise AssertionError
 """)
+
+
+SELECTED = """
+def program(n, side=SIDE):
+    x = n.array((np.arange(side * side) * 7 % 251).astype(DTYPE)).reshape(side, side)
+    y, found = x + x, []
+    for k in range(70):
+        mask = x != k
+        own = y[mask]
+        found += [own[:3] + own[-3:], n.array(len(own))]
+        if k % 9 == 8:
+            # computed with all elements, or not
+            y[mask] = y[mask] + x[mask]
+            found.append(y[x == k].sum())
+        if k % 7 == 0:
+            kept, y = y[mask], y + x
+            kept[:5] = 1
+            found += [kept, x[mask]]
+    return found + [y]
+program(cn)
+counted = counts(lambda: program(cn))
+assert counted["tasks_submitted"] == counted["failures"] == 0, counted
+agree(program)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "complex128"])
+@pytest.mark.parametrize("side", [170, 240])
+def test_selections_that_are_wanted_time_after_time(dtype: str, side: int) -> None:
+    run_here(SELECTED.replace("SIDE", str(side)).replace("DTYPE", repr(dtype)))
+
+
+def test_results_of_numpy_that_are_large_are_taken_over() -> None:
+    run_here("""
+def program(n):
+    x = n.array((np.arange(120000) * 7 % 251).astype("float64"))
+    places = n.array(np.arange(120000)[::-1].copy())
+    found = []
+    for kind in ("float64", "int16", "bool", "float32"):
+        y = (x + 0).astype(kind)
+        taken = y[places]
+        taken[3:] = taken[:-3]
+        found += [taken, n.sort(y), n.tile(y, 2), n.concatenate([y, taken]),
+                  n.where(y > 100)[0], y[places] * 2]
+        # what was shown to NumPy stays as it was
+        shown = np.asarray(y[places])
+        before = shown.copy()
+        y[:] = 0
+        np.testing.assert_array_equal(shown, before)
+    return found
+here(program)
+""")
