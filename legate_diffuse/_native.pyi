@@ -554,7 +554,8 @@ def know_numpy(known: tuple[Any, ...]) -> None:
             that says of what it warns, None without, and its value for nothing; what
             makes arrays of results that native code does not take, or None; what
             returns the elements of an array that are many, or are brought if its second
-            argument is true, or None.
+            argument is true, or None; what says whether there is room for so many bytes
+            of a large new array.
     """
 
 def know_parts(part_of: Callable[[Any, Any], Any], function: Function) -> None:

@@ -139,7 +139,7 @@ class SmallArrays:
         is_large = size > self.limit
         if not root.fusable or not size or not (self.maps if is_large else self.limit):
             return False
-        stays = not is_large or (self.room.take(size) and not self._divides())
+        stays = not is_large or self.may_stay(size)
         form(whole(root.shape), root.shape)
         small = root.small_array()
         if not small.adopt(elements):
@@ -167,10 +167,7 @@ class SmallArrays:
         )
 
     def bring_next(self) -> None:
-        """Bring in the arrays that keep out the next small launch.
-
-        Many operations on few elements have come in a row.
-        """
+        """Bring in what keeps out the next small launch, as many have come in a row."""
         self._kept_out = _PATIENCE
 
     def find(
@@ -334,6 +331,10 @@ class SmallArrays:
         if size > self.limit:
             return self.maps and not self._divides()
         return size > 0
+
+    def may_stay(self, size: int) -> bool:
+        """Whether there is room for a large new array; submits what keeps much."""
+        return self.maps and self.room.take(size) and not self._divides()
 
     def share(self, root: Root) -> None:
         """Use the memory of Legate's that the application has got hold of.

@@ -52,6 +52,19 @@ def clip(a: Any, low: Any = None, high: Any = None) -> Any:
     return a.clip(low, high)
 
 
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = False
+) -> Any:
+    """Divide densities by their sum first, and then by the widths of the bins."""
+    if weights is not None and density:
+        weights = weights.astype(np.float64)
+    found, edges = np.histogram(a, bins, range, weights=weights)
+    if density:
+        found = found / found.sum(dtype=np.float64)
+        found /= edges[1:] - edges[:-1]
+    return found, edges
+
+
 # So many elements in a row are worth a call of NumPy's.
 _LONG_ROW: Final = 2**9
 

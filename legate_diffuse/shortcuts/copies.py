@@ -56,6 +56,11 @@ COPIED: Final[tuple[Source, ...]] = (
 _NUMBERS: Final = {float: "float64", int: "int64"}
 
 
+def _rows(elements: Any, places: Any) -> Any:
+    """Return elements at places along the first axis, in a fraction of the time."""
+    return elements.take(places, 0)
+
+
 def _replace_get(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, show = client.ndarray, client.doctor, submission.show
@@ -69,6 +74,7 @@ def _replace_get(submission: Submission) -> None:
     take = np.ndarray.__getitem__, "take", ALL_KINDS, (2, 2, 1)
     take_selected = submission.by_numpy(*take, computes=False)
     taken = hosted.recipe(*take, brings=False, reads_many=False, computes=False)
+    take_rows = submission.by_numpy(_rows, "take", ALL_KINDS, (2, 2, 2), computes=False)
     index = submission.native_first("hosted", hosted.index, extra=taken)
     arrayed = frozenset((ndarray, list))
     taken_in_parts = arrayed | {int, slice, type(None), type(Ellipsis)}
@@ -93,6 +99,8 @@ def _replace_get(submission: Submission) -> None:
             selected = get_selected(arrays.function, self, key)
             if selected is None:
                 selected = arrays.make(gathered, self, key)
+            if selected is None and key.ndim and self.ndim and key.dtype.kind in "iu":
+                selected = take_rows(self, key)
             if selected is None and key.ndim < self.ndim and key.dtype == bool:
                 selected = index(self, key)
             if selected is not None:

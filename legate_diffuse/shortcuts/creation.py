@@ -86,7 +86,7 @@ def _replace_creation(
         if _is_type(dtype) and not others:
             name = names.get(dtype)
             if way == "zeros":
-                made = filled.make(shape, name, 0, comes=True)
+                made = filled.make(shape, name, 0)
             if made is None and _small_layout(shape) is not None:
                 made = by_numpy(shape, dtype)
             if made is None and way == "ones":

@@ -33,16 +33,13 @@ class Filled:
         # Legate's numbers, by their types and values
         self._scalars: dict[tuple[str, int], Any] = {}
 
-    def make(
-        self, shape: Any, dtype: str | None, value: int, *, comes: bool = False
-    ) -> Any:
+    def make(self, shape: Any, dtype: str | None, value: int) -> Any:
         """Return a new array of a shape and a type; None if the original must make it.
 
         Args:
             shape: of the array.
             dtype: the name of the type.
-            value: 0 or 1.
-            comes: whether few zeros may be here at once.
+            value: 0 or 1. A few zeros are here at once.
         """
         submission = self._submission
         extents = shape if isinstance(shape, tuple) else (shape,)
@@ -63,7 +60,7 @@ class Filled:
             scalar = real.Scalar(number.tobytes(), template.type)
             self._scalars[dtype, value] = scalar
         array, view = submission.new(template, extents)
-        if value or not comes or not self._clear(view.root):
+        if value or not self._clear(view.root):
             window.submit(Fill(view, scalar))
         return array
 
@@ -77,8 +74,7 @@ class Filled:
         if (
             not root.fusable
             or root.volume > small.limit
-            or not small.may_lie_here(size)
-            or (size > small.limit and not small.room.take(size))
+            or not (small.may_stay(size) if size > small.limit else size)
         ):
             return False
         form(whole(root.shape), root.shape)

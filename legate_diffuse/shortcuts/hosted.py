@@ -114,6 +114,7 @@ class Hosted:
                     *_no_warnings(),
                     self.new_array,
                     self.elements.given,
+                    small.may_stay,
                 )
             )
 

@@ -36,6 +36,10 @@ _DIVISIONS: Final = ("divide", "true_divide", "reciprocal", "sqrt")
 _COSTLY: Final = 12
 # To compact the elements of one array costs about as much.
 _COST_OF_COMPACTING: Final = 16
+# After so many selections in a row whose elements were wanted they are compacted at
+# once, until so many were.
+_PATIENCE: Final = 4
+_MOST_SETTLED: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,8 @@ class Selections:
         self._make = make
         self._copies = copies
         self._latest: Callable[[], Mask | None] = lambda: None
+        # selections in a row whose elements were wanted, and nothing else
+        self._settled = 0
         # when a mask goes is one rank's affair
         self._view_of = client.view_of
         self._possible = not ranks.are_several(client.legate.runtime)
@@ -121,6 +127,8 @@ class Selections:
             or places.shape != view.shape
         ):
             return None
+        if self._is_better_settled():
+            return self.compact(array, key)
         mask = self._latest()
         if mask is None or not self._is_mask(mask, places):
             # first the moment: a finalizer may change the mask before the copy
@@ -143,11 +151,13 @@ class Selections:
             or not self._is_mask(thunk.mask, places)
         ):
             return False
+        self._settled = 0
         array._thunk.putmask(key._thunk, thunk.values._thunk)
         return True
 
     def total(self, selection: Any) -> Any:
         """Return the sum of a selection."""
+        self._settled = 0
         thunk = selection._thunk
         zero = thunk.dtype.type(0)
         where = importlib.import_module("cupynumeric").where
@@ -202,6 +212,7 @@ class Selections:
         cost = _cost(templates.name, masked[0].dtype)
         if cost is None:
             return None
+        self._settled = 0
         cost += sum(thunk.cost for thunk in masked)
         number = sum(thunk.number for thunk in masked)
         if cost > number * _COST_OF_COMPACTING:
@@ -215,6 +226,14 @@ class Selections:
             return None
         out._thunk = self._new(made, masked[0].mask, cost, number, None)._thunk
         return out
+
+    def _is_better_settled(self) -> bool:
+        """Whether a program wants the elements of what it selects, time after time."""
+        if self._settled < _PATIENCE or not window.runs_at_once:
+            return False
+        # it may do something else soon
+        self._settled = (self._settled + 1) % _MOST_SETTLED
+        return self._settled > 0
 
     def _is_mask(self, mask: Mask, places: View) -> bool:
         """Whether a view shows what a mask was, or was computed in the same way."""
@@ -256,6 +275,7 @@ class Selections:
         """Compact the elements, when the store of a selection is wanted."""
         if name != "base":
             raise AttributeError(f"no attribute {name}")
+        self._settled += 1
         origin, moment = thunk.origin, thunk.mask.moment
         # what is as it was need not be stored a second time
         is_mask, is_origin = moment.lasts(), origin is not None and origin.lasts()

@@ -199,7 +199,7 @@ def _replace_products(submission: Submission) -> None:
         """Return a product, None if it is left to the original."""
         if not window.runs_at_once or doctor.is_on:
             return None
-        one, other = client.view_of(a), client.view_of(b)
+        one, other = client.settled_view_of(a), client.settled_view_of(b)
         if one is None or other is None:
             return None
         if one.root.dtype != other.root.dtype:

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from legate_diffuse.shortcuts import adjusted, lapack, matrices, ordering
-from legate_diffuse.shortcuts.adjusted import as_type, in_own_type, scanned
+from legate_diffuse.shortcuts.adjusted import as_type, histogram, in_own_type, scanned
 from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
 from legate_diffuse.shortcuts.matrices import trace
 from legate_diffuse.shortcuts.ordering import (
@@ -230,7 +230,7 @@ FUNCTIONS: Final = (
     Recipe("in1d", "_module.sets_making", 2, "invert kind"),
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
     Recipe("bincount", _COUNTS, 3, "weights minlength", _REAL),
-    Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
+    Recipe("histogram", _COUNTS, 2, "bins range weights density", _REAL, histogram),
     *(
         Recipe(name, _ORDER, 3, "axis", "f", in_doubles(getattr(ordering, name)))
         for name in ("nanquantile", "nanpercentile")

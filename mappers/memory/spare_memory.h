@@ -27,7 +27,7 @@ class SpareMemory {
   void free(void* memory, std::size_t num_bytes);
 
  private:
-  static constexpr std::size_t SMALLEST = std::size_t{1} << 19;
+  static constexpr std::size_t SMALLEST = std::size_t{1} << 18;
   // What is kept in all: that much, or a share of the memory that Legate has for arrays.
   static constexpr std::size_t LEAST_KEPT = std::size_t{1} << 28;
   static constexpr std::int64_t SHARE_KEPT = 8;

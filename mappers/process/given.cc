@@ -30,7 +30,7 @@ const NumPy* known_numpy = nullptr;
 void know_numpy(const NumPy& known) {
   for (auto* const each :
        {known.dtypes, known.names, known.plain, known.numbers, known.refusals, known.as_array,
-        known.warnings, known.ignored, known.others, known.elements}) {
+        known.warnings, known.ignored, known.others, known.elements, known.may_stay}) {
     Py_INCREF(each);
   }
   known_numpy = new NumPy{known};
@@ -38,6 +38,10 @@ void know_numpy(const NumPy& known) {
 
 const NumPy& numpy() {
   return *known_numpy;
+}
+
+bool may_stay(std::size_t num_bytes) {
+  return known_numpy && nb::cast<bool>(nb::handle{known_numpy->may_stay}(num_bytes));
 }
 
 PyObject* name_of(PyObject* array) {

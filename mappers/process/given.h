@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -23,11 +24,16 @@ struct NumPy {
   PyObject* ignored;   // where NumPy is not to warn of what it computes
   PyObject* others;    // makes an array of elements that native code does not take, or None
   PyObject* elements;  // returns those of an array, whether they are brought or not, or None
+  PyObject* may_stay;  // says whether so many bytes of a large array may be here
 };
 
 // Keeps all of it.
 void know_numpy(const NumPy& known);
 const NumPy& numpy();
+
+// Whether there is room for a large new array in this process, for which things that wait may be
+// submitted.
+bool may_stay(std::size_t num_bytes);
 
 // The kinds of all types, where halves are only moved.
 inline constexpr std::string_view ALL_KINDS{"biufc"};

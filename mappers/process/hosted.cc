@@ -74,10 +74,47 @@ nb::object small_array_of(const Function& arrays, PyObject* found, const std::st
   return nb::steal(made.done(target, run));
 }
 
+bool is_in_order(const ArrayContent& content) {
+  std::int64_t step = content.itemsize;
+
+  for (auto d = content.dim; d-- > 0; step *= content.extents[d]) {
+    if (content.extents[d] != 1 && content.byte_strides[d] != step) return false;
+  }
+  return true;
+}
+
+// A new array that takes over the memory of NumPy's elements; empty if it is left to Python.
+nb::object adopting_array_of(const Function& arrays, PyObject* found, const std::string& label) {
+  auto* const name = name_of(found);
+  const auto* const signature = name ? arrays.find({name}) : nullptr;
+  const auto content = content_of(found);
+  const auto num_bytes = static_cast<std::size_t>(content.num_bytes());
+
+  if (!signature || content.dim > LEGATE_MAX_DIM || !is_in_order(content) || !may_stay(num_bytes)) {
+    return {};
+  }
+
+  NewArray made{*signature, arrays.new_layout(content.extents, content.dim).ptr()};
+
+  if (!arrays_are_ready()) return {};
+
+  auto* const memory = take_from_numpy(content.elements, num_bytes);
+
+  if (!memory) return {};
+
+  Run run{label.c_str()};
+
+  // nobody else has the array
+  lazy_thunk(made.view.ptr())->elements.adopt(memory);
+  run.done();
+  return std::move(made.array);
+}
+
 // A new array of NumPy's elements, of which there may be many; None if there is no such array.
 nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
   auto made = small_array_of(arrays, found, label);
 
+  if (!made.is_valid()) made = adopting_array_of(arrays, found, label);
   return made.is_valid() ? made : nb::handle{numpy().others}(nb::handle{found}, label.c_str());
 }
 

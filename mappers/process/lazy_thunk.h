@@ -109,6 +109,10 @@ struct NewArray {
   // come while objects were made.
   bool is_here(LocalOperand& target) const;
 
+  // The same for an array of any size; false also if there is no room for its elements, which are
+  // not set.
+  bool has_room(LocalOperand& target) const;
+
   // Ends the operation that has written to `target`. Returns a new reference to the array.
   PyObject* done(const LocalOperand& target, Run& run);
 

@@ -258,11 +258,15 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
   const auto* const signature = function.find({selection.array.dtype});
   const auto count = selection.count();
 
-  if (!signature || count * signature->itemsize > store_fields().most_bytes) Py_RETURN_NONE;
+  // of many elements the rest may be computed as well, without a copy
+  if (!signature || (selection.array.form.volume > MOST_POINTS &&
+                     count * signature->itemsize > store_fields().most_bytes)) {
+    Py_RETURN_NONE;
+  }
 
   NewArray made{*signature, function.new_layout(&count, 1).ptr()};
 
-  if (!made.is_here(target) || !selection.look(false) || selection.count() != count) {
+  if (!made.has_room(target) || !selection.look(false) || selection.count() != count) {
     Py_RETURN_NONE;
   }
 

@@ -307,7 +307,7 @@ void add_operations(nb::module_& module) {
   module.def("know_numpy", [](const nb::tuple& known) {
     const auto at = [&](std::size_t place) { return nb::object{known[place]}.ptr(); };
 
-    know_numpy({at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9)});
+    know_numpy({at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9), at(10)});
   });
   module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"));
   module.def("know_settings", &know_settings, nb::arg("looks"), nb::arg("warns"));

@@ -133,3 +133,33 @@ assert not called & {"fill", "issue_fill", "create_deferred_thunk", "full"}, cal
 """,
         **WAIT,
     )
+
+
+def test_rows_of_many_zeros_do_not_wait() -> None:
+    """New arrays like others are here at once, as those of a shape are."""
+    run_here("""
+MAKERS = (
+    lambda n, c: n.zeros_like(c), lambda n, c: n.zeros(c.shape, c.dtype),
+    lambda n, c: n.zeros_like(c, dtype="float32"), lambda n, c: n.zeros_like(c.T).T,
+)
+
+def rows(n, make, dtype):
+    c = n.array((np.arange(70000) % 251).reshape(70, 1000).astype(dtype))
+    o = make(n, c)
+    float(c[3, 3].real), float(o[-1, -1].real)
+    for k in range(1, 40):
+        o[k] = c[k] + o[k - 1]
+    if n is cn:
+        assert not window.state.operations
+    o[:, 2] += 1
+    o[50:, 3:] = o[:20, 3:]
+    empty = n.empty_like(c)
+    empty[1:] = c[:-1]
+    empty[0] = o[0]
+    return o, empty, o + c, n.zeros_like(c) + empty
+
+for make in MAKERS:
+    for dtype in ("float64", "int16", "complex64"):
+        if dtype == "float64" or make is not MAKERS[2]:
+            agree(lambda n: rows(n, make, dtype))
+""")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What NumPy makes of selections that wait, and of many elements at places."""
+
+from __future__ import annotations
+
+import pytest
+from test_small_arrays import run_here
+
+WAITING = """
+def program(n):
+    x = n.array(np.arange(60000.0).reshape(6, 10000) % 97)
+    found = []
+    for k in range(4):
+        y = (x * 0.5)[k] - 3.0
+        chosen = y[y > 20]
+        A = n.stack([n.ones_like(chosen), chosen, chosen * chosen], axis=1)
+        y = (x * 0.5)[k] - 3.0
+        chosen = y[y > 20]
+        found += [PRODUCT]
+    return found
+program(cn), program(cn)
+counted = counts(lambda: program(cn))
+assert counted["tasks_submitted"] == 0, counted
+for one, other in zip(program(cn), program(np)):
+    one = np.asarray(one)
+    assert (one.dtype, one.shape) == (other.dtype, np.shape(other))
+    np.testing.assert_allclose(one, other, rtol=1e-13)
+"""
+
+
+@pytest.mark.parametrize(
+    "product",
+    ["A.T @ chosen", "chosen @ A", "chosen.dot(chosen)", "n.dot(A.T, chosen)"],
+)
+def test_products_with_what_a_mask_selects_need_no_task(product: str) -> None:
+    run_here(WAITING.replace("PRODUCT", product))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool", "complex128"])
+def test_many_elements_at_places(dtype: str) -> None:
+    run_here(f"""
+def program(n):
+    x = n.array((np.arange(120000) * 7 % 251).astype({dtype!r}))
+    A = x.reshape(400, 300)
+    found = []
+    for name in ("int64", "int32", "uint8"):
+        most = 120000 if name != "uint8" else 256
+        places = n.array((np.arange(70000) * 31 % most).astype(name))
+        rows = n.array((np.arange(210) * 3 % 256).astype(name))
+        found += [x[places], (x + x)[places], A[rows], A.T[rows], x[places[:0]],
+                  x[places.reshape(700, 100)], A[1:-1][rows], A[:, 1:][rows]]
+        if name != "uint8":
+            found += [x[-1 - places], A[-1 - rows]]
+    return found
+here(program)
+# what the original says
+for array, place, message in (
+    (cn.zeros(120000), 120000, "index is out of bounds in index array"),
+    (cn.zeros((400, 300)), -401, "invalid entry in indices array"),
+):
+    try:
+        array[cn.array([0, place] * 40000)]
+    except IndexError as error:
+        assert str(error) == message, error
+    else:
+        raise AssertionError
+""")
+
+
+SELECTED = """
+def program(n, side=SIDE):
+    x = n.array((np.arange(side * side) * 7 % 251).astype(DTYPE)).reshape(side, side)
+    y, found = x + x, []
+    for k in range(70):
+        mask = x != k
+        own = y[mask]
+        found += [own[:3] + own[-3:], n.array(len(own))]
+        if k % 9 == 8:
+            # computed with all elements, or not
+            y[mask] = y[mask] + x[mask]
+            found.append(y[x == k].sum())
+        if k % 7 == 0:
+            kept, y = y[mask], y + x
+            kept[:5] = 1
+            found += [kept, x[mask]]
+    return found + [y]
+program(cn)
+counted = counts(lambda: program(cn))
+assert counted["tasks_submitted"] == counted["failures"] == 0, counted
+agree(program)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "complex128"])
+@pytest.mark.parametrize("side", [170, 240])
+def test_selections_that_are_wanted_time_after_time(dtype: str, side: int) -> None:
+    run_here(SELECTED.replace("SIDE", str(side)).replace("DTYPE", repr(dtype)))
+
+
+def test_results_of_numpy_that_are_large_are_taken_over() -> None:
+    run_here("""
+def program(n):
+    x = n.array((np.arange(120000) * 7 % 251).astype("float64"))
+    places = n.array(np.arange(120000)[::-1].copy())
+    found = []
+    for kind in ("float64", "int16", "bool", "float32"):
+        y = (x + 0).astype(kind)
+        taken = y[places]
+        taken[3:] = taken[:-3]
+        found += [taken, n.sort(y), n.tile(y, 2), n.concatenate([y, taken]),
+                  n.where(y > 100)[0], y[places] * 2]
+        # what was shown to NumPy stays as it was
+        shown = np.asarray(y[places])
+        before = shown.copy()
+        y[:] = 0
+        np.testing.assert_array_equal(shown, before)
+    return found
+here(program)
+""")
