@@ -20,7 +20,15 @@ namespace {
 // The scalars of a kernel, and its arguments.
 constexpr std::size_t MOST = SingleElements::MOST_OPERANDS + 2;
 
-bool is_one_call(const NestAtOnce& nest, const LocalOperands& found) {
+// Whether a nest is one call of a kernel, which takes all numbers among the operands.
+bool is_one_call(const NestAtOnce& nest, const LocalOperands& found, std::size_t count) {
+  const auto is_scalar = [&](auto number) {
+    return std::find(nest.scalars.begin(), nest.scalars.end(), number) != nest.scalars.end();
+  };
+
+  for (std::size_t index = 1; index <= count; ++index) {
+    if (found[index].constant && !is_scalar(static_cast<std::int64_t>(index))) return false;
+  }
   return nest.kernel->reductions.empty() && nest.kernel->code->indices == 0 &&
          nest.scalars.size() <= MOST && nest.arguments.size() <= MOST &&
          std::none_of(nest.arguments.begin(), nest.arguments.end(),
@@ -29,17 +37,21 @@ bool is_one_call(const NestAtOnce& nest, const LocalOperands& found) {
 
 }  // namespace
 
-SingleElements::Key::Key(const std::array<const void*, MOST_OPERANDS + 1>& all,
-                         const std::array<PyObject*, MOST_OPERANDS>& dtypes, std::size_t count)
-    : dtypes{dtypes},
-      count{count},
-      same{(all[1] && all[1] == all[2] ? 1 : 0) | (all[0] && all[0] == all[1] ? 2 : 0) |
-           (all[0] && all[0] == all[2] ? 4 : 0)} {}
+int SingleElements::pattern_of(const std::array<const void*, MOST_OPERANDS + 1>& all,
+                               std::size_t count) {
+  return (all[1] && all[1] == all[2] ? 1 : 0) | (all[0] && all[0] == all[1] ? 2 : 0) |
+         (all[0] && all[0] == all[2] ? 4 : 0) | static_cast<int>(count << 3);
+}
 
-const SingleElements::Known* SingleElements::find(const Key& key) const {
-  const auto found = std::find(keys_.begin(), keys_.end(), key);
+const SingleElements::Known* SingleElements::find(
+    const std::array<PyObject*, MOST_OPERANDS>& dtypes, int pattern) const {
+  for (std::size_t index = 0; index < keys_.size(); ++index) {
+    const auto& key = keys_[index];
 
-  return found == keys_.end() ? nullptr : &known_[static_cast<std::size_t>(found - keys_.begin())];
+    if (key.pattern == pattern && key.dtypes[0] == dtypes[0] && key.dtypes[1] == dtypes[1])
+      return &known_[index];
+  }
+  return nullptr;
 }
 
 void SingleElements::add(const Signature& signature, const LocalOperands& found,
@@ -57,14 +69,14 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
   }
   if (!lazy_thunk(found[0].root)) return;
 
-  const Key key{places, dtypes, count};
-  const auto* const before = find(key);
+  const auto pattern = pattern_of(places, count);
+  const auto* const before = find(dtypes, pattern);
 
   if (before && before->nest.kernel->is_ready()) return;
 
   const auto* const nest = signature.operation->only_nest(found);
 
-  if (!nest || !is_one_call(*nest, found)) return;
+  if (!nest || !is_one_call(*nest, found, count)) return;
 
   // a layout is kept as long as the process
   Known known{signature, *nest, Py_NewRef(found[0].layout)};
@@ -72,7 +84,7 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
   if (before) {  // its kernel was forgotten, or is compiled now
     known_[static_cast<std::size_t>(before - known_.data())] = std::move(known);
   } else {
-    keys_.push_back(key);
+    keys_.push_back({dtypes, pattern});
     known_.push_back(std::move(known));
   }
 }
@@ -81,7 +93,6 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   std::array<const void*, MOST_OPERANDS + 1> arrays{out == Py_None ? nullptr : out};
   std::array<PyObject*, MOST_OPERANDS> dtypes{};
   std::array<const char*, MOST_OPERANDS + 1> pointers;
-  std::array<ScalarBlock, MOST_OPERANDS> numbers;
 
   for (std::size_t index = 0; index < count; ++index) {
     if (is_number(operands[index])) continue;
@@ -94,17 +105,29 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
     pointers[index + 1] = pointer;
   }
 
-  const auto* const found = find({arrays, dtypes, count});
+  const auto* const found = find(dtypes, pattern_of(arrays, count));
 
   if (!found || !found->nest.kernel->is_ready()) return nullptr;
 
   const auto& [signature, nest, layout] = *found;
 
-  for (std::size_t index = 0; index < count; ++index) {
-    if (dtypes[index]) continue;
-    numbers[index] = {};
-    if (!convert(operands[index], signature.types[index], numbers[index].bytes.data()))
-      return nullptr;
+  // A processor waits where it reads 16 bytes of which it wrote 8 just before, so that no number is
+  // copied after its conversion.
+  std::array<ScalarBlock, MOST> scalars;
+
+  for (std::size_t index = 0; index < nest.scalars.size(); ++index) {
+    const auto source = nest.scalars[index];
+    auto* const to = scalars[index].bytes.data();
+
+    if (source > 0) {
+      const auto number = static_cast<std::size_t>(source - 1);
+
+      if (!convert(operands[number], signature.types[number], to)) return nullptr;
+    } else {
+      const auto* const end = signature.scalars.data() + signature.scalars.size();
+
+      std::memcpy(to, end + source * static_cast<std::int64_t>(SCALAR_SIZE), SCALAR_SIZE);
+    }
   }
 
   auto* const dtype = array_fields().root_dtype.of(signature.prototype);
@@ -118,25 +141,12 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   }
 
   Run run{signature.operation->name()};
-  std::array<ScalarBlock, MOST> scalars;
   std::array<char*, MOST> arguments;
   static constexpr std::array<std::int64_t, 2 * MOST> STRIDES{};
 
   if (!arrays[0]) thunk->reset(signature);
   thunk->elements.reserve();
   pointers[0] = thunk->elements.own_elements();
-  for (std::size_t index = 0; index < nest.scalars.size(); ++index) {
-    const auto source = nest.scalars[index];
-
-    if (source > 0) {
-      scalars[index] = numbers[source - 1];
-    } else {
-      const auto* const end = signature.scalars.data() + signature.scalars.size();
-
-      std::memcpy(scalars[index].bytes.data(),
-                  end + source * static_cast<std::int64_t>(SCALAR_SIZE), SCALAR_SIZE);
-    }
-  }
   for (std::size_t index = 0; index < nest.arguments.size(); ++index) {
     arguments[index] = const_cast<char*>(pointers[nest.arguments[index]]);
   }
