@@ -35,6 +35,77 @@ bool is_one_call(const NestAtOnce& nest, const LocalOperands& found, std::size_t
                       [&](auto number) { return found[number].constant != nullptr; });
 }
 
+// Numbers of Python's and an operation's own, as its kernel takes them; false if Python must decide
+// what becomes of one.
+//
+// A processor waits where it reads 16 bytes of which it wrote 8 just before, so that no number is
+// copied after its conversion.
+bool read_scalars(const Signature& signature, const NestAtOnce& nest, PyObject* const* operands,
+                  std::array<ScalarBlock, MOST>& scalars) {
+  const auto* const end = signature.scalars.data() + signature.scalars.size();
+
+  for (std::size_t index = 0; index < nest.scalars.size(); ++index) {
+    const auto source = nest.scalars[index];
+    auto* const to = scalars[index].bytes.data();
+
+    if (source > 0) {
+      const auto number = static_cast<std::size_t>(source - 1);
+
+      if (!convert(operands[number], signature.types[number], to)) return false;
+    } else {
+      std::memcpy(to, end + source * static_cast<std::int64_t>(SCALAR_SIZE), SCALAR_SIZE);
+    }
+  }
+  return true;
+}
+
+// The array that an operation writes to.
+class Result {
+ public:
+  // Takes `out`, or an array that is spare where that is null. False if there is none, or it is of
+  // another type than the signature's.
+  bool find(PyObject* out, const Signature& signature, PyObject* layout) {
+    auto* const dtype = array_fields().root_dtype.of(signature.prototype);
+
+    if (!out) {
+      const auto [spare, thunk] = take_spare(dtype, layout);
+
+      array_ = nb::steal(spare);
+      thunk_ = thunk;
+      if (thunk) thunk->reset(signature);
+      return thunk;
+    }
+    if (!is_writeable(out)) return false;
+    array_ = nb::borrow(out);
+    thunk_ = single_element(out);
+    if (thunk_) return array_fields().root_dtype.of(thunk_->prototype) == dtype;
+    return is_element_to_change(out, view_) && view_.dtype == dtype;
+  }
+
+  // Whether it may share memory with operands before it is written to.
+  [[nodiscard]] bool is_part() const { return !thunk_; }
+
+  char* own_element() {
+    if (is_part()) return first_own_element(view_);
+    thunk_->elements.reserve();
+    return thunk_->elements.own_elements();
+  }
+
+  PyObject* done() {
+    if (is_part()) {
+      note_change(store_fields(), view_);
+    } else {
+      thunk_->elements.set_changed();
+    }
+    return array_.release().ptr();
+  }
+
+ private:
+  nb::object array_;
+  LazyThunk* thunk_{};  // null for a part of an array
+  LocalOperand view_;
+};
+
 }  // namespace
 
 int SingleElements::pattern_of(const std::array<const void*, MOST_OPERANDS + 1>& all,
@@ -67,7 +138,7 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
     if (!one.constant) places[index] = first_element(one);
     if (index > 0) dtypes[index - 1] = one.dtype;
   }
-  if (!lazy_thunk(found[0].root)) return;
+  if (!found[0].layout) return;
 
   const auto pattern = pattern_of(places, count);
   const auto* const before = find(dtypes, pattern);
@@ -79,7 +150,7 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
   if (!nest || !is_one_call(*nest, found, count)) return;
 
   // a layout is kept as long as the process
-  Known known{signature, *nest, Py_NewRef(found[0].layout)};
+  Known known{signature, *nest, Py_NewRef(array_fields().layout_dense.of(found[0].layout))};
 
   if (before) {  // its kernel was forgotten, or is compiled now
     known_[static_cast<std::size_t>(before - known_.data())] = std::move(known);
@@ -110,33 +181,11 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   if (!found || !found->nest.kernel->is_ready()) return nullptr;
 
   const auto& [signature, nest, layout] = *found;
-
-  // A processor waits where it reads 16 bytes of which it wrote 8 just before, so that no number is
-  // copied after its conversion.
   std::array<ScalarBlock, MOST> scalars;
+  Result result;
 
-  for (std::size_t index = 0; index < nest.scalars.size(); ++index) {
-    const auto source = nest.scalars[index];
-    auto* const to = scalars[index].bytes.data();
-
-    if (source > 0) {
-      const auto number = static_cast<std::size_t>(source - 1);
-
-      if (!convert(operands[number], signature.types[number], to)) return nullptr;
-    } else {
-      const auto* const end = signature.scalars.data() + signature.scalars.size();
-
-      std::memcpy(to, end + source * static_cast<std::int64_t>(SCALAR_SIZE), SCALAR_SIZE);
-    }
-  }
-
-  auto* const dtype = array_fields().root_dtype.of(signature.prototype);
-  const auto [array, thunk] =
-      arrays[0] ? Noted{Py_NewRef(out), single_element(out)} : take_spare(dtype, layout);
-  auto result = nb::steal(array);
-
-  if (!thunk || array_fields().root_dtype.of(thunk->prototype) != dtype ||
-      (arrays[0] && !is_writeable(out))) {
+  if (!read_scalars(signature, nest, operands, scalars) ||
+      !result.find(out == Py_None ? nullptr : out, signature, layout)) {
     return nullptr;
   }
 
@@ -144,17 +193,18 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   std::array<char*, MOST> arguments;
   static constexpr std::array<std::int64_t, 2 * MOST> STRIDES{};
 
-  if (!arrays[0]) thunk->reset(signature);
-  thunk->elements.reserve();
-  pointers[0] = thunk->elements.own_elements();
+  pointers[0] = result.own_element();
+  for (std::size_t index = 0; index < count && result.is_part(); ++index) {
+    // it may have got other memory just now
+    if (dtypes[index]) pointers[index + 1] = only_element(operands[index]).pointer;
+  }
   for (std::size_t index = 0; index < nest.arguments.size(); ++index) {
     arguments[index] = const_cast<char*>(pointers[nest.arguments[index]]);
   }
   nest.kernel->code->body(arguments.data(), scalars[0].bytes.data(), 1, STRIDES.data(), false,
                           nest.kernel->code);
-  thunk->elements.set_changed();
   signature.operation->count(run);
-  return result.release().ptr();
+  return result.done();
 }
 
 }  // namespace legate_diffuse
