@@ -90,14 +90,15 @@ def _has_other_bins(a: Any, bins: Any = (), **named: Any) -> bool:
     """
     if a.dtype == np.float32:
         return True
-    arrays = [x for x in (a, bins, *named.values()) if isinstance(x, np.ndarray)]
+    arrays = [x for x in (bins, *named.values()) if isinstance(x, np.ndarray)]
     if any(map(has_nan, arrays)):
         return True
     if isinstance(bins, np.ndarray) and not (np.diff(bins) >= 0).all():
         return True
     bounds = named.get("range")
     is_empty = bounds is not None and not bounds[0] < bounds[1]
-    return bool(a.min() == a.max() or is_empty)
+    lowest = a.min()  # NaN if there is one
+    return bool(is_empty or lowest != lowest or lowest == a.max())
 
 
 def _has_other_widths(a: Any, pad_width: Any, mode: Any = "", **_: Any) -> bool:

@@ -22,6 +22,9 @@ namespace {
 constexpr std::int64_t LEAST_VOLUME = 2048;
 // OpenBLAS uses one processor for a smaller one.
 constexpr std::int64_t LEAST_DIVIDED = 4096;
+// As in shortcuts/elements.py: with so many processors a task takes no longer, if elements are
+// many.
+constexpr int AS_FAST = 8;
 
 // CBLAS's names for the order of elements, and for what is done to a matrix.
 enum class Order : int { ROWS = 101, COLUMNS = 102 };
@@ -106,13 +109,15 @@ bool is_faster_in_blas(std::int64_t volume) {
 
 PyObject* product_in_blas(const Function& arrays, const nb::object& first,
                           const nb::object& second) {
+  if (!blas) Py_RETURN_NONE;
+
+  const auto most = blas->processors < AS_FAST ? INT64_MAX : MOST_REDUCED;
   LocalOperand one, other, result;
   const auto look = [&] {
-    return one.is_here(first.ptr(), false, MOST_REDUCED) &&
-           other.is_here(second.ptr(), false, MOST_REDUCED);
+    return one.is_here(first.ptr(), false, most) && other.is_here(second.ptr(), false, most);
   };
 
-  if (!blas || !look() || one.dtype != other.dtype) Py_RETURN_NONE;
+  if (!look() || one.dtype != other.dtype) Py_RETURN_NONE;
 
   const auto comes_first = one.form.dim == 2;
   const auto& matrix = comes_first ? one : other;

@@ -35,6 +35,12 @@ Element only_element_of_view(PyObject* array) {
   return {first_element(operand), operand.dtype};
 }
 
+bool is_element_to_change(PyObject* array, LocalOperand& element) {
+  auto* const view = reinterpret_cast<PyObject*>(thunk_of(array));
+
+  return view && element.is_here(view, true) && element.form.dim == 0;
+}
+
 PyObject* value_of(PyObject* array) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 

@@ -36,6 +36,10 @@ inline Element only_element(PyObject* array) {
           array_fields().root_dtype.of(single->prototype)};
 }
 
+// Lets an operand show the only element of an array without dimensions, to be changed; false if
+// the array has others, or it is not here.
+bool is_element_to_change(PyObject* array, LocalOperand& element);
+
 // A new reference to the only element of an array as a number of Python's, or to None.
 PyObject* value_of(PyObject* array);
 

@@ -225,10 +225,12 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   return made.array.release().ptr();
 }
 
-// What a view shows of its root, and its type; empty if it is not affine, or not known yet.
+// What a view shows of its root, and its type, and whether what waits computes the root; empty if
+// the view is not affine, or not known yet.
 struct Shown {
   Form form;
   PyObject* dtype;
+  bool waits{};
 };
 
 std::optional<Shown> shown_by(PyObject* view) {
@@ -243,13 +245,15 @@ std::optional<Shown> shown_by(PyObject* view) {
 
   const auto& fields = store_fields();
   auto* const words = fields.layout_form.of(fields.view_layout.of(view));
-  auto* const dtype = fields.dtype.of(fields.view_root.of(view));
+  auto* const root = fields.view_root.of(view);
+  auto* const dtype = fields.dtype.of(root);
 
   if (words == Py_None || dtype == Py_None) return std::nullopt;
 
   const Form form{words};
 
-  return form.is_affine ? std::optional{Shown{form, dtype}} : std::nullopt;
+  if (!form.is_affine) return std::nullopt;
+  return Shown{form, dtype, fields.real.of(root) == Py_None && fields.small.of(root) == Py_None};
 }
 
 // How NumPy is given the factors of a product; nothing if it is a loop (`is_product_a_loop` in
@@ -272,15 +276,18 @@ std::optional<GivenElements> left_to_blas(const Products& products, const Shown&
   const auto along = form.strides[is_vector_first ? 0 : 1];
   const auto across = form.strides[is_vector_first ? 1 : 0];
   const auto by_rows = across >= along;
+  // it need not be stored and read again
+  const auto is_fused = by_rows && matrix.waits;
 
   // the original drops dimensions of one element
   if (least < 2 || columns != other.form.extents[0]) return {};
   if (least < products.narrowest) return GivenElements::HERE;
   if ((by_rows && columns < products.short_row && rows > products.most_short_rows) ||
-      form.volume * itemsize_of(matrix.dtype) >
-          (by_rows ? products.largest : products.largest_transposed)) {
+      (!is_fused && form.volume * itemsize_of(matrix.dtype) >
+                        (by_rows ? products.largest : products.largest_transposed))) {
     return GivenElements::BROUGHT;
   }
+  if (is_fused) return {};
   if (form.volume > MOST_POINTS || (!by_rows && form.volume >= MANY_ACROSS)) {
     return GivenElements::HERE;
   }

@@ -30,20 +30,11 @@ class SingleElements {
   PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
 
  private:
-  // For each operand its type, null for a number, and which arrays are the same.
+  // For each operand its type, null for a number, and how many there are, and which arrays are the
+  // same.
   struct Key {
-    // `all` has the result first, and null for numbers, and may have for what is new.
-    Key(const std::array<const void*, MOST_OPERANDS + 1>& all,
-        const std::array<PyObject*, MOST_OPERANDS>& dtypes, std::size_t count);
-
-    bool operator==(const Key& other) const {
-      return dtypes[0] == other.dtypes[0] && dtypes[1] == other.dtypes[1] && count == other.count &&
-             same == other.same;
-    }
-
     std::array<PyObject*, MOST_OPERANDS> dtypes;
-    std::size_t count;
-    int same;
+    int pattern;
   };
 
   struct Known {
@@ -52,8 +43,12 @@ class SingleElements {
     PyObject* layout;  // of the result
   };
 
+  // `all` has the result first, and null for numbers, and may have for what is new.
+  static int pattern_of(const std::array<const void*, MOST_OPERANDS + 1>& all, std::size_t count);
+
   // Null if it is not known.
-  [[nodiscard]] const Known* find(const Key& key) const;
+  [[nodiscard]] const Known* find(const std::array<PyObject*, MOST_OPERANDS>& dtypes,
+                                  int pattern) const;
 
   // one for each that is known
   std::vector<Key> keys_;

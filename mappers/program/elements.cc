@@ -27,7 +27,9 @@ template <std::int64_t SIZE>
 void copy_row(char* to, std::int64_t to_stride, const char* from, std::int64_t from_stride,
               std::int64_t count) {
   // a store of known distance is one instruction, and several of them one of a vector's
-  if (to_stride == SIZE) {
+  if (to_stride == SIZE && from_stride == -SIZE) {
+    for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i * SIZE, from - i * SIZE, SIZE);
+  } else if (to_stride == SIZE) {
     for (std::int64_t i = 0; i < count; ++i)
       std::memcpy(to + i * SIZE, from + i * from_stride, SIZE);
   } else {

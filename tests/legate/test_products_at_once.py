@@ -306,3 +306,28 @@ assert legate_diffuse.stats()["failures"] == 0
 assert window.counters.tasks_submitted == 0
 """
     )
+
+
+def test_large_matrices_that_are_here_go_straight_to_blas() -> None:
+    run_fresh(
+        """
+import sys
+values = (np.arange(1300.0 * 1700.0) % 13).reshape(1300, 1700)
+a = cn.array(values)
+for i in range(40):  # it comes after a few
+    float(a[i, i])
+def program(n, a):
+    return [a[:, i] @ a[:, i:] for i in range(3)] + [a[2:] @ a[i] for i in range(3)]
+found, wanted = program(cn, a), program(np, values)
+called = set()
+sys.setprofile(lambda frame, event, _: called.add(frame.f_code.co_name))
+program(cn, a)
+sys.setprofile(None)
+assert called.isdisjoint({"product", "given", "bring", "limited"}), called
+for one, other in zip(found, wanted, strict=True):
+    assert (np.asarray(one) == other).all()
+a += 1.0  # waits, and is multiplied all the same
+assert (np.asarray(a @ a[0]) == (values + 1.0) @ (values + 1.0)[0]).all()
+""",
+        fuses=False,
+    )

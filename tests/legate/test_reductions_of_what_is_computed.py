@@ -59,3 +59,42 @@ wanted, made = program(np)[0], np.asarray(program(cn)[0])
 assert wanted.dtype == made.dtype and (wanted == made).all()
 """
     )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "(A * 2) @ w",
+        "(A * 2 + v) @ w",
+        "w @ (A * 2).T",
+        "(A * 2)[5:2000] @ w",
+        "(A * 2) @ w + (A * 3) @ v",
+        "(A > 5).astype(float) @ w",
+    ],
+)
+def test_large_matrices_that_wait_are_not_stored_for_a_product(statement: str) -> None:
+    run_here(
+        f"""
+A = np.arange(2100.0 * 2100.0).reshape(2100, 2100) % 11
+v = np.arange(2100.0) % 5
+def program(n):
+    a, b = (A, v) if n is np else (large, vector)
+    return [(lambda A, v, w: {statement})(a, b, b * 0.5)]
+large, vector = cn.array(A), cn.array(v)
+def run():
+    found = program(cn)
+    float(found[0].sum())
+run(), run()
+found = counts(run)
+assert found["temporaries_removed_bytes"] >= A.nbytes, found
+assert found["failures"] == 0, found
+agree(program)
+wanted, made = program(np)[0], np.asarray(program(cn)[0])
+assert wanted.dtype == made.dtype and (wanted == made).all()
+
+# one that is used again is stored as well
+kept = large * 2.0
+assert (np.asarray(kept @ vector) == (A * 2.0) @ v).all()
+assert (np.asarray(kept) == A * 2.0).all()
+"""
+    )
