@@ -183,8 +183,7 @@ class SmallArrays:
             planned: the launch.
             views: the window's views, by number.
             shapes: the window's shapes, by number.
-            wanted: what the program waits for, if for a single element or an array that
-                comes into this process.
+            wanted: the single element, or array to come, for which the program waits.
         """
         found = self._find(planned, views, shapes, wanted)
         if self.all_ran_here:
@@ -269,8 +268,8 @@ class SmallArrays:
             self.all_ran_here = False
 
     def note_taken(self, count: int) -> None:
-        """Take note of arrays that a fused task took, whose result is waited for."""
-        # had it run here they would not have gone, so they may come sooner
+        """Take note of arrays that a task took for whose result the program waits."""
+        # they would not have gone here, so they may come sooner
         self._gone += count
 
     def is_long(

@@ -57,19 +57,6 @@ def clip(a: Any, low: Any = None, high: Any = None) -> Any:
     return a.clip(low, high)
 
 
-def histogram(
-    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = False
-) -> Any:
-    """Divide densities by their sum first, and then by the widths of the bins."""
-    if weights is not None and density:
-        weights = weights.astype(np.float64)
-    found, edges = np.histogram(a, bins, range, weights=weights)
-    if density:
-        found = found / found.sum(dtype=np.float64)
-        found /= edges[1:] - edges[:-1]
-    return found, edges
-
-
 # So many elements in a row are worth a call of NumPy's.
 _LONG_ROW: Final = 2**9
 
@@ -215,8 +202,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     np.fill_diagonal(a, _values(a, val), wrap)
 
 
-def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
-    """Do the same, but look at many elements once, and not in twenty steps."""
+def _counted(a: Any, bins: Any, range: Any, weights: Any) -> Any:
+    """Do as NumPy's, but look at many elements once, and not in twenty steps."""
     arrays = [a] if weights is None else [a, weights]
     if (
         a.size < MANY_TO_SCAN
@@ -235,4 +222,17 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) ->
     native = real.legate.native
     call = native.sum_in_intervals if added else native.count_in_intervals
     call(values, edges, *added, found)
+    return found, edges
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = False
+) -> Any:
+    """Divide densities by their sum first, and then by the widths of the bins."""
+    if weights is not None and density:
+        weights = weights.astype(np.float64)
+    found, edges = _counted(a, bins, range, weights)
+    if density:
+        found = found / found.sum(dtype=np.float64)
+        found /= edges[1:] - edges[:-1]
     return found, edges
