@@ -203,7 +203,13 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         if made is None and len(options) < 2 and named.keys() <= arguments:
             axis = options[0] if options else named.get("axis")
             # NumPy takes one axis of an array that has none, the original does not
-            if type(axis) is tuple and len(axis) > 1 and named.keys() <= AXIS:
+            if (
+                type(axis) is tuple
+                and len(axis) > 1
+                and named.keys() <= AXIS
+                # the original reduces no truth values along several axes
+                and dtypes is not _TRUTH
+            ):
                 made = reduce_axes(self, axis, named.get("keepdims", False))
             else:
                 made = reduce_here(self, *options, **named)

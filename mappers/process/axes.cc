@@ -156,6 +156,7 @@ bool reduce_elements(std::string_view name, AllLoops& loops, const LocalOperand&
     reduce_to(loops, from, to, combine);
     return true;
   };
+
   if (name == "sum") return reduce(T{0}, std::plus<T>{});
   if (name == "prod") return reduce(T{1}, std::multiplies<T>{});
   // integers are added as unsigned ones, which nobody compares

@@ -54,9 +54,10 @@ template <typename T>
 // Elements that are compared at a time, in lanes that do not wait for each other. Compilers make a
 // loop of so many, and vectors of it.
 constexpr std::int64_t LANES = 64;
+// So few are compared one after the other in the end.
 constexpr std::int64_t FEW_LANES = 8;
 
-// The place of the first extreme of a row; -1 if there is NaN.
+// The largest or smallest of a row; NaN if there is one.
 template <bool LARGEST, typename T>
 [[gnu::always_inline]] inline T best_in_row(const T* row, std::int64_t count) {
   // what is compared with NaN stays NaN
@@ -88,6 +89,7 @@ template <bool LARGEST, typename T>
   return best;
 }
 
+// The place of the first extreme of a row; -1 if there is NaN.
 template <bool LARGEST, typename T>
 [[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count) {
   const auto best = best_in_row<LARGEST>(row, count);

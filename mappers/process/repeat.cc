@@ -262,11 +262,14 @@ void note_window(const nb::tuple& key, const nb::list& operations, RepeatedWindo
   }
   words.reserve(key.size());
   for (const auto& word : key) words.push_back(PyLong_AsLongLong(word.ptr()));
-  if (known_windows.size() >= MOST_WINDOWS) known_windows.clear();
+  if (known_windows.size() >= MOST_WINDOWS) forget_windows();
   known_windows.insert_or_assign(std::move(words), std::move(window));
 }
 
 nb::object repeat_window(nb::handle empty) {
+  // the classes of arrays are known once cuPyNumeric is imported
+  if (known_windows.empty() || !known_array_fields) return nb::none();
+
   const auto parts = parts_of_window();
 
   if (!parts) return nb::none();
