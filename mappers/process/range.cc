@@ -4,7 +4,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -63,12 +62,15 @@ void write(char* to, std::int64_t count, const char* first, const char* step) {
 
 // Writes what a type has such numbers of; false if it is none of those.
 bool write(NumberType type, char* to, std::int64_t count, PyObject* first, PyObject* step) {
-  alignas(8) std::array<char, 8> start{}, by{};
+  // a complex one, of which there are no ranges, takes all of it
+  ScalarBlock start{}, by{};
 
-  if (!convert(first, type, start.data()) || !convert(step, type, by.data())) return false;
+  if (!convert(first, type, start.bytes.data()) || !convert(step, type, by.bytes.data())) {
+    return false;
+  }
 
   const auto write_as = [&](auto like) {
-    write<decltype(like)>(to, count, start.data(), by.data());
+    write<decltype(like)>(to, count, start.bytes.data(), by.bytes.data());
     return true;
   };
 
