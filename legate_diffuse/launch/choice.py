@@ -94,9 +94,7 @@ class ThreadsOrPoints:
             if root.volume >= least:
                 used += root.nbytes
                 self._use(root, privilege, _WHOLE)
-        if used:
-            self._used += used
-            self._launches += 1
+        self.note_again(used)
 
     def used_by(self, roots: Sequence[Root]) -> int:
         """Return the bytes of large arrays that count where a fused task uses them."""

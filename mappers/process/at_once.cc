@@ -79,6 +79,13 @@ bool is_held_elsewhere(const StoreFields& fields, PyObject* root) {
   return !is_set(small) || !lent || !PyTuple_CheckExact(lent) || PyTuple_GET_SIZE(lent) > 0;
 }
 
+bool is_undefined(const StoreFields& fields, PyObject* root) {
+  auto* const small = fields.small.of(root);
+  const auto is_here = is_set(small) && nb::inst_ptr<SmallArray>(small)->is_valid();
+
+  return !is_set(fields.real.of(root)) && !is_here;
+}
+
 PyObject* new_array(const StoreFields& fields, PyObject* root) {
   auto* const shape = fields.shape.of(root);
   RootShape room{{}, itemsize_of(fields.dtype.of(root))};

@@ -49,6 +49,9 @@ inline const StoreFields& store_fields() {
 // Whether the application may hold memory of a root's that it does not see from here.
 bool is_held_elsewhere(const StoreFields& fields, PyObject* root);
 
+// Whether nothing was written to a root yet (`Root.undefined`).
+bool is_undefined(const StoreFields& fields, PyObject* root);
+
 // Gives a root what keeps its elements in this process, once they are there; see `Root.small`.
 PyObject* new_array(const StoreFields& fields, PyObject* root);
 

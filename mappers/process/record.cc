@@ -76,12 +76,9 @@ nb::object facts_of(PyObject* state, PyObject* root) {
 
   const auto below = PyLong_AsLongLong(slots->single_below.of(state));
   const auto volume = PyLong_AsLongLong(array_fields().root_volume.of(root));
-  auto* const small = fields.small.of(root);
-  const auto is_here = small != Py_None && nb::inst_ptr<SmallArray>(small)->is_valid();
-  const auto undefined = fields.real.of(root) == Py_None && !is_here;
 
   return nb::int_{(volume < below ? slots->keys.single : 0) |
-                  (undefined ? slots->keys.undefined : 0)};
+                  (is_undefined(fields, root) ? slots->keys.undefined : 0)};
 }
 
 // As `WindowState._describe`.

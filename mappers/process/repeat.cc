@@ -114,13 +114,6 @@ struct Waited {
   PyObject* key_words;
 };
 
-bool is_undefined(PyObject* root) {
-  auto* const small = store_fields().small.of(root);
-  const auto is_here = small != Py_None && nb::inst_ptr<SmallArray>(small)->is_valid();
-
-  return store_fields().real.of(root) == Py_None && !is_here;
-}
-
 // Whether a window shows of its arrays what another did.
 bool looks_alike(const Waited& waited, const RepeatedWindow& known) {
   if (waited.views.size() != known.layouts.size() || waited.shapes.size() != known.shapes.size()) {
@@ -147,7 +140,7 @@ bool looks_alike(const Waited& waited, const RepeatedWindow& known) {
     }
   }
   for (const auto view : known.temporaries) {
-    if (!is_undefined(waited.root_of(view))) return false;
+    if (!is_undefined(store_fields(), waited.root_of(view))) return false;
   }
   return true;
 }

@@ -7,7 +7,7 @@ Programs run in workers, see ``test_small_arrays.py``; some need a new one.
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_begun, run_fresh, run_here
+from test_small_arrays import HALVED, run_begun, run_fresh, run_here
 
 SOLVE = """
 def solve(n, reads=12, size=300):
@@ -47,17 +47,8 @@ agree(program)
 def test_arrays_come_and_go(cpus: int) -> None:
     """Legate's tasks and NumPy see what was computed here, and the other way round."""
     run_here(
-        """
-from legate.core.task import InputStore, OutputStore, task
-@task
-def halve(x: InputStore, y: OutputStore) -> None:
-    np.asarray(y)[...] = np.asarray(x) * 0.5
-def halved(n, x):
-    if n is np:
-        return x * 0.5
-    y = n.empty(x.shape)
-    halve(x, y)
-    return y
+        HALVED
+        + """
 def program(n):
     x = n.arange(90000.0)
     found = [float((x * 2.0).sum() % 7.0)]

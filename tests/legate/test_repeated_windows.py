@@ -7,21 +7,14 @@ Programs run in workers, see ``test_small_arrays.py``; some need a new one.
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_begun, run_fresh, run_here
+from test_small_arrays import HALVED, run_begun, run_fresh, run_here
 
-SIZE = """
-from legate.core.task import InputStore, OutputStore, task
+SIZE = (
+    HALVED
+    + """
 size = 60000
-@task
-def halve(x: InputStore, y: OutputStore) -> None:
-    np.asarray(y)[...] = np.asarray(x) * 0.5
-def halved(n, x):
-    if n is np:
-        return x * 0.5
-    y = n.empty(x.shape)
-    halve(x, y)
-    return y
 """
+)
 
 # each reads something in every step, and changes something in the window between
 STEPS = {
