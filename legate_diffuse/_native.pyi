@@ -424,8 +424,11 @@ def note_window(
         note: what ``repeat_window`` returns.
     """
 
-def repeat_window(empty: object) -> Any:
-    """Run what waits as a window that was noted, and let ``empty`` take its place.
+def knows_window() -> bool:
+    """Return whether what waits is like a window that was noted."""
+
+def repeat_window(following: object) -> Any:
+    """Run what waits as a window that was noted, and record in ``following`` next.
 
     Returns the note; None if it is another window, or would not run as that did, and
     then nothing was changed.
@@ -806,6 +809,12 @@ def set_cache_bytes(bytes: int) -> int:
     """Block the loops of programs for a cache of this size; 0 does not block them.
 
     Returns the size before, which is at first that of a core's second-level cache.
+    """
+
+def set_nearest_cache_bytes(bytes: int) -> int:
+    """Let short rows stay in so many bytes of the cache, at most in all of it.
+
+    Returns the size before, at first two thirds of a core's first-level cache.
     """
 
 def scalar_bytes(handle: int) -> bytes:

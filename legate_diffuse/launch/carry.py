@@ -24,6 +24,24 @@ class Window(Protocol):
         """Return how many elements an array has that Legate does not partition."""
 
 
+def begin_with(
+    window: Window, policy: WindowPolicy, waiting: Sequence[Any], rest: Sequence[Any]
+) -> WindowState:
+    """Return the state of the next window, which operations begin that have come.
+
+    Some were ``waiting`` in the last window, and the ``rest`` came behind it. They are
+    recorded up to where a window ends.
+    """
+    begun = record(waiting, window.single_below(begins=True), len(waiting))
+    for position, operation in enumerate(rest, 1):
+        begun.add(operation)
+        begun.count += 1
+        if policy.ends_at(begun.operations):
+            begun.end_before(rest[position:])
+            break
+    return begun
+
+
 class Carry(Step):
     """Lets the next window begin with operations that go on waiting.
 
@@ -58,19 +76,9 @@ class Carry(Step):
             count = state.count
             rest = [*self.rest, *state.operations[:count], *state.rest]
             waiting = self.waiting.operations
-            begun = record(waiting, window.single_below(begins=True), len(waiting))
-            self._extend(begun, rest)
+            begun = begin_with(window, self._policy, waiting, rest)
             following = launch + 1
             if window.state is state and state.count == count and queue.head is self:
                 window.state = begun
                 queue.head = self.next
                 queue.number = following
-
-    def _extend(self, state: WindowState, operations: Sequence[Any]) -> None:
-        """Record operations in a state, up to where its window ends."""
-        for position, operation in enumerate(operations, 1):
-            state.add(operation)
-            state.count += 1
-            if self._policy.ends_at(state.operations):
-                state.end_before(operations[position:])
-                break

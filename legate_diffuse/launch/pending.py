@@ -14,7 +14,7 @@ from typing import Any
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.translate import NEW_VIEW, SINGLE, UNDEFINED
 from legate_diffuse.launch import ranks
-from legate_diffuse.launch.carry import Carry
+from legate_diffuse.launch.carry import Carry, begin_with
 from legate_diffuse.launch.policy import MANY_SHORT, WindowPolicy
 from legate_diffuse.launch.queue import LaunchQueue, chain
 from legate_diffuse.launch.ranks import Agreement
@@ -288,12 +288,17 @@ class Pending:
         repeats = self._repeats
         if repeats is None:
             return False
-        empty, self._empty = self._empty, None
-        if empty is None:
-            empty = WindowState()
-        window = self._native.repeat_window(empty)
+        rest = self.state.rest
+        if rest:
+            if not self._native.knows_window():
+                return False
+            following = begin_with(self, self._policy, (), rest)
+        else:
+            following, self._empty = self._empty or WindowState(), None
+        window = self._native.repeat_window(following)
         if window is None:
-            self._empty = empty
+            if not rest:
+                self._empty = following
             return False
         self._counters.flushes[cause] += 1
         self.submitter.note_use(window.plan)

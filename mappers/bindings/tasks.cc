@@ -178,6 +178,7 @@ void bind_tasks(nb::module_& module) {
   module.def("num_threads", [] { return current_sharing().num_threads; });
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
   module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));
+  module.def("set_nearest_cache_bytes", &set_nearest_cache_bytes, nb::arg("bytes"));
   module.def("describe_task", &describe_task, nb::arg("library"), nb::arg("task"));
   module.def("scalar_bytes", &scalar_bytes, nb::arg("handle"));
 }

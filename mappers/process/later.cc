@@ -25,6 +25,12 @@ nb::object repeated(const nb::object& view, nb::handle shape) {
   auto* const own = array_fields().view_shape.of(view.ptr());
 
   if (own == shape.ptr()) return view;
+
+  // tuples of integers, whose comparison runs no code of Python's
+  const auto is_own = PyObject_RichCompareBool(own, shape.ptr(), Py_EQ);
+
+  if (is_own < 0) throw nb::python_error();
+  if (is_own == 1) return view;
   if (PyTuple_GET_SIZE(own) > 0) return nb::handle{waiting_classes().repeated}(view, shape);
 
   static auto* const over = PyUnicode_InternFromString("over");

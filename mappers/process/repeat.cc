@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -82,7 +83,8 @@ struct Waited {
         views{keys_of(parts.views)},
         roots{keys_of(parts.roots)},
         shapes{keys_of(parts.shapes)},
-        key_words{parts.key} {}
+        key_words{parts.key},
+        kept{parts.kept} {}
 
   // As `ClosedWindow.key`; empty if a root has escaped.
   [[nodiscard]] Key key() const {
@@ -96,7 +98,7 @@ struct Waited {
     key.insert(key.end(), {LIVENESS, 0});
     for (auto* const root : roots) {
       if (store_fields().escaped.of(root) != Py_False) return {};
-      key.push_back(is_alive(root) ? 1 : 0);
+      key.push_back(is_alive(root) || PySet_Contains(kept, root) == 1 ? 1 : 0);
     }
     return key;
   }
@@ -112,6 +114,7 @@ struct Waited {
   PyObject* operations;
   std::vector<PyObject*> views, roots, shapes;
   PyObject* key_words;
+  PyObject* kept;
 };
 
 // Whether a window shows of its arrays what another did.
@@ -203,6 +206,24 @@ SmallArray* find_array(PyObject* root, Privilege privilege, std::size_t& added) 
   return array;
 }
 
+std::optional<Waited> what_waits() {
+  // the classes of arrays are known once cuPyNumeric is imported
+  if (known_windows.empty() || !known_array_fields) return {};
+
+  const auto parts = parts_of_window();
+
+  if (!parts) return {};
+  return Waited{*parts};
+}
+
+// The window that was noted and is like this one; null if none is.
+RepeatedWindow* find_known(const Waited& waited) {
+  const auto found = known_windows.find(waited.key());
+
+  return found == known_windows.end() || !looks_alike(waited, found->second) ? nullptr
+                                                                             : &found->second;
+}
+
 bool run_again(const Waited& waited, RepeatedWindow& known) {
   std::vector<SmallArray*> arrays;
   std::vector<RootShape> shapes;
@@ -259,26 +280,22 @@ void note_window(const nb::tuple& key, const nb::list& operations, RepeatedWindo
   known_windows.insert_or_assign(std::move(words), std::move(window));
 }
 
-nb::object repeat_window(nb::handle empty) {
-  // the classes of arrays are known once cuPyNumeric is imported
-  if (known_windows.empty() || !known_array_fields) return nb::none();
+bool knows_window() {
+  const auto waited = what_waits();
 
-  const auto parts = parts_of_window();
+  return waited && find_known(*waited) != nullptr;
+}
 
-  if (!parts) return nb::none();
+nb::object repeat_window(nb::handle following) {
+  const auto waited = what_waits();
+  auto* const known = waited ? find_known(*waited) : nullptr;
 
-  const Waited waited{*parts};
-  const auto found = known_windows.find(waited.key());
+  if (!known || !run_again(*waited, *known)) return nb::none();
 
-  if (found == known_windows.end() || !looks_alike(waited, found->second) ||
-      !run_again(waited, found->second)) {
-    return nb::none();
-  }
-
-  auto note = found->second.note;
+  auto note = known->note;
 
   // what nobody keeps goes now, and may run code of the program's
-  begin_window(empty.ptr());
+  begin_window(following.ptr());
   return note;
 }
 

@@ -76,6 +76,13 @@ bool may_end_window(Py_ssize_t count, const nb::int_& number) {
          (PySet_GET_SIZE(lengths.ptr()) > 0 && PySet_Contains(lengths.ptr(), number.ptr()) != 0);
 }
 
+// Whether what waits may be submitted now: the program asks, and nothing is under way.
+bool may_be_submitted() {
+  return window->runs_at_once.of(window->object) == Py_True &&
+         window->recording.of(window->state.of(window->object)) == Py_False &&
+         window->head.of(window->queue) == Py_None && __builtin_thread_pointer() == window->thread;
+}
+
 }  // namespace
 
 void know_window(PyObject* object, PyObject* queue, PyObject* policy, PyObject* state_type,
@@ -84,14 +91,8 @@ void know_window(PyObject* object, PyObject* queue, PyObject* policy, PyObject* 
 }
 
 bool may_run_at_once() {
-  if (!window) return false;
-
-  auto* const state = window->state.of(window->object);
-
-  return window->runs_at_once.of(window->object) == Py_True &&
-         window->recording.of(state) == Py_False && window->head.of(window->queue) == Py_None &&
-         PyTuple_GET_SIZE(window->rest.of(state)) == 0 &&
-         __builtin_thread_pointer() == window->thread;
+  return window && may_be_submitted() &&
+         PyTuple_GET_SIZE(window->rest.of(window->state.of(window->object))) == 0;
 }
 
 bool is_waited_for(PyObject* root) {
@@ -132,16 +133,17 @@ bool add_to_window(PyObject* task, PyObject* kind, PyObject* views) {
 }
 
 std::optional<WindowParts> parts_of_window() {
-  if (!may_run_at_once()) return {};
+  if (!window || !may_be_submitted()) return {};
 
   auto* const state = window->state.of(window->object);
 
-  if (PyLong_AsLong(window->carried.of(state)) != 0 || PySet_GET_SIZE(window->kept.of(state)) > 0 ||
+  if (PyLong_AsLong(window->carried.of(state)) != 0 ||
       PyList_GET_SIZE(window->operations.of(state)) == 0) {
     return {};
   }
-  return WindowParts{window->operations.of(state), window->key.of(state), window->views.of(state),
-                     window->roots.of(state), window->shapes.of(state)};
+  return WindowParts{window->operations.of(state), window->key.of(state),
+                     window->views.of(state),      window->roots.of(state),
+                     window->shapes.of(state),     window->kept.of(state)};
 }
 
 void begin_window(PyObject* state) {

@@ -31,11 +31,12 @@ bool add_to_window(PyObject* task, PyObject* kind, PyObject* views);
 struct WindowParts {
   PyObject *operations, *key;        // lists
   PyObject *views, *roots, *shapes;  // dictionaries of numbers
+  PyObject* kept;                    // a set of roots that are used behind the window
 };
 
 std::optional<WindowParts> parts_of_window();
 
-// Lets an empty state take the place of what waits.
+// Lets another state take the place of what waits.
 void begin_window(PyObject* state);
 
 // Lets Python submit a task, or run it at once.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "program/cache.h"
+#include "program/root_rows.h"
 
 namespace legate_diffuse {
 
@@ -18,6 +19,10 @@ constexpr std::int64_t LAST_LEVEL = 4;
 // Bytes of cache for each point that a nest must take at a time: with fewer points the calls of the
 // kernel cost more than the cache saves.
 constexpr std::int64_t BYTES_PER_POINT = 1024;
+// The same where short rows stay in the nearest cache. 22 stencils over 1e6 float64, of two arrays:
+// 0.47 ns a point without that, 0.21 with 2,000 points at a time, 0.29 with 500, 0.41 with 250 (a
+// Xeon with 2 MiB of second-level cache).
+constexpr std::int64_t NEAREST_BYTES_PER_POINT = 64;
 // The program's own thread takes a core for a part of each task. Other threads do then what that
 // core's does not come to, if there are more tiles than threads: so many for each thread, if each
 // has several blocks, as tiles have circular buffers of their own.
@@ -40,25 +45,6 @@ std::int64_t product(const std::int64_t* begin, const std::int64_t* end) {
   return result;
 }
 
-struct Interval {
-  std::int64_t first{}, last{};
-};
-
-// A nest that moves along a root: its row i touches row low + i of the root.
-struct Use {
-  std::size_t nest;
-  std::int64_t low;
-};
-
-struct RootRows {
-  std::int64_t row_bytes;
-  std::int64_t num_rows;
-  const Scratch* scratch;   // null for an argument
-  std::vector<Use> uses{};  // of the band's nests
-  // Where the first row is on the axis, once a nest has moved along the root.
-  std::optional<std::int64_t> origin{};
-};
-
 // Builds the bands of a program one after the other.
 class Scheduler {
  public:
@@ -80,7 +66,7 @@ class Scheduler {
   }
 
   Schedule run() {
-    if (!is_large()) return {};
+    if (!is_larger_than(num_threads_ > 1 ? cache_bytes_ : nearest_cache_bytes())) return {};
 
     auto words = program_.nests;
 
@@ -117,14 +103,14 @@ class Scheduler {
                       dim > 0 ? extents[0] : 1, scratch});
   }
 
-  // Whether there is more than the cache holds.
-  bool is_large() const {
+  // Whether all data is more than so many bytes.
+  bool is_larger_than(std::int64_t most) const {
     double bytes = 0.0;
 
     for (const auto& root : roots_) {
       bytes += static_cast<double>(root.num_rows) * static_cast<double>(root.row_bytes);
     }
-    return bytes > static_cast<double>(cache_bytes_);
+    return bytes > static_cast<double>(most);
   }
 
   static std::int64_t num_points(const NestHead& head) {
@@ -186,18 +172,6 @@ class Scheduler {
     return false;
   }
 
-  // The times, counted in rows of the root, between which a block leaves a row of a root in use.
-  std::int64_t spread(const RootRows& root) const {
-    Interval times{INT64_MAX, INT64_MIN};
-
-    for (const auto& use : root.uses) {
-      const auto time = schedule_.shifts[use.nest] - use.low;
-
-      times = {std::min(times.first, time), std::max(times.last, time)};
-    }
-    return times.last - times.first;
-  }
-
   // Whether nests of several rows move along a root.
   bool has_moving_rows(const RootRows& root) const {
     return std::any_of(root.uses.begin(), root.uses.end(),
@@ -216,6 +190,19 @@ class Scheduler {
   // The same for a thread alone.
   std::int64_t own_block() const { return block(cache_bytes(), cache_bytes() / BYTES_PER_POINT); }
 
+  // How many of a thread's rows stay in the nearest cache; 0 if they are long.
+  std::int64_t nearest_block() const {
+    const auto bytes = nearest_cache_bytes();
+
+    return bytes < cache_bytes() ? rows_in(bytes, bytes / NEAREST_BYTES_PER_POINT) : 0;
+  }
+
+  // How many rows all threads take at a time, where one alone would take so many.
+  std::int64_t shared_block(std::int64_t nearest) const {
+    if (num_threads_ == 1 && nearest > 0) return nearest;
+    return is_larger_than(cache_bytes_) ? block() : 0;
+  }
+
   std::int64_t block(std::int64_t bytes, std::int64_t min_points) const {
     const auto rows = rows_in(bytes, min_points);
 
@@ -229,7 +216,9 @@ class Scheduler {
       if (!has_moving_rows(root)) continue;
 
       std::int64_t kept = 0;
-      if (__builtin_mul_overflow(spread(root), root.row_bytes, &kept) || kept >= left) return 0;
+      if (__builtin_mul_overflow(root.spread(schedule_.shifts), root.row_bytes, &kept) ||
+          kept >= left)
+        return 0;
       left -= kept;
       bytes += root.row_bytes;
     }
@@ -250,17 +239,16 @@ class Scheduler {
 
   // Whether several nests of the band use the same data.
   bool shares() const {
-    return std::any_of(roots_.begin(), roots_.end(), [](const RootRows& root) {
-      return std::any_of(root.uses.begin(), root.uses.end(),
-                         [&](const Use& use) { return use.nest != root.uses.front().nest; });
-    });
+    return num_nests_ > 1 && std::any_of(roots_.begin(), roots_.end(),
+                                         [](const RootRows& root) { return root.is_shared(); });
   }
 
   void close() {
     if (num_nests_ == 0) return;
 
     Band band{num_nests_};
-    const auto rows = num_nests_ > 1 && shares() ? block() : 0;
+    const auto nearest = shares() ? nearest_block() : 0;
+    const auto rows = shares() ? shared_block(nearest) : 0;
 
     if (rows > 0 && rows < duration()) {
       const auto own_rows = can_be_tiled() ? own_block() : 0;
@@ -270,7 +258,7 @@ class Scheduler {
         band.num_tiles = std::max(count_tiles(own_rows), std::int64_t{1});
       }
       if (band.num_tiles > 1) {
-        band.block = std::min(own_rows, duration());
+        band.block = std::min(nearest > 0 ? nearest : own_rows, duration());
       } else if (rows >= num_threads_) {
         band.block = rows;
       }

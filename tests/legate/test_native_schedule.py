@@ -37,14 +37,22 @@ from legate_diffuse import _native
 
 
 @contextmanager
-def cache_of(size: int, threads: int = 1) -> Iterator[None]:
-    """Block programs for a cache of ``size`` bytes, and let threads share them."""
-    before = _native.set_cache_bytes(size), _native.set_num_threads(threads)
+def cache_of(size: int, threads: int = 1, nearest: int | None = None) -> Iterator[None]:
+    """Block programs for a cache of ``size`` bytes, and let threads share them.
+
+    All of it is as near as the ``nearest`` bytes, if there are none.
+    """
+    before = (
+        _native.set_cache_bytes(size),
+        _native.set_nearest_cache_bytes(size if nearest is None else nearest),
+        _native.set_num_threads(threads),
+    )
     try:
         yield
     finally:
         _native.set_cache_bytes(before[0])
-        _native.set_num_threads(before[1])
+        _native.set_nearest_cache_bytes(before[1])
+        _native.set_num_threads(before[2])
 
 
 # -- random programs -------------------------------------------------------------
@@ -216,15 +224,20 @@ def indices(part: Part, shape: tuple[int, ...]) -> tuple[Any, ...]:
     st.data(),
     st.sampled_from((0, 40, 200, 700, 2000)),
     st.sampled_from((1, 2, 5)),
+    st.sampled_from((None, 100, 300)),
     st.sampled_from((2, 4)),
 )
 def test_random_nests(
-    data: st.DataObject, size: int, threads: int, arguments: int
+    data: st.DataObject,
+    size: int,
+    threads: int,
+    nearest: int | None,
+    arguments: int,
 ) -> None:
     nests = Nests(data, arguments)
     arrays = [random(*shape) for shape in nests.shapes[:arguments]]
     stores = [store_of(array) for array in arrays]
-    with cache_of(size, threads):
+    with cache_of(size, threads, nearest):
         submit_program(stores, [READ_WRITE] * arguments, nests.text())
     roots = [*arrays, *[np.empty(shape) for shape in nests.shapes[arguments:]]]
     nests.run(roots)
@@ -263,9 +276,12 @@ def test_a_stencil_is_copied_back_through_few_rows(rows: int, size: int) -> None
     np.testing.assert_array_equal(values_of(store), x)
 
 
+@pytest.mark.parametrize("nearest", [None, 5_000])
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("size", [1_000, 20_000])
-def test_many_sweeps_in_one_program(size: int, threads: int) -> None:
+def test_many_sweeps_in_one_program(
+    size: int, threads: int, nearest: int | None
+) -> None:
     """Each sweep is some rows behind the one before."""
     x = random(300, 5)
     store, copy = store_of(x), (300, 5)
@@ -282,7 +298,7 @@ def test_many_sweeps_in_one_program(size: int, threads: int) -> None:
             ),
         ]
     buffers = tuple(scratch(2 * n, 2 * n + 1, copy) for n in range(30))
-    with cache_of(size, threads):
+    with cache_of(size, threads, nearest):
         submit_program(
             [store], [READ_WRITE], scheduled_program([x.shape], *nests, buffers=buffers)
         )
@@ -431,6 +447,33 @@ def buffer_between_walls(cache_bytes: int, threads: int) -> int:
             [((3001, 8), 8)],
             scheduled_program([(3001, 8)], *nests, buffers=buffers),
         )
+
+
+@pytest.mark.parametrize(
+    ("nearest", "columns", "kept"),
+    [
+        (None, 1, 1000),  # what all of it takes fits into the cache
+        (6400, 1, 6400 // 16),  # a row of both arrays takes 16 bytes
+        (6400, 500, 125),  # not even a row fits there, but 125 fit into the cache
+    ],
+)
+def test_short_rows_stay_in_the_nearest_cache(
+    nearest: int | None, columns: int, kept: int
+) -> None:
+    shape = (1000, columns)
+    x = random(*shape)
+    program = scheduled_program(
+        [shape],
+        nest(kernel("copy"), shape, whole(~0, 2), whole(0, 2)),
+        nest(kernel("add"), shape, whole(0, 2), whole(~0, 2), whole(~0, 2)),
+        buffers=(scratch(0, 1, shape),),
+    )
+    store = store_of(x)
+    with cache_of(1_000_000, nearest=nearest):
+        found = _native.scratch_bytes([(shape, 8)], program)
+        assert found - 64 < kept * columns * 8 <= found
+        submit_program([store], [READ_WRITE], program)
+    np.testing.assert_array_equal(values_of(store), x + x)
 
 
 @pytest.mark.parametrize(("rows", "columns", "turns"), [(2, 5000, 0), (5000, 2, 1)])

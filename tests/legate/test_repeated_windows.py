@@ -130,6 +130,38 @@ agree(lambda n: program(n, 20))
     )
 
 
+def test_full_windows_are_repeated() -> None:
+    """What came behind one, and ended it, begins the next one."""
+    run_fresh(
+        SIZE
+        + """
+def program(n, steps):
+    x = n.arange(float(size)) % 89.0
+    y = n.zeros(size)
+    for k in range(steps):
+        y[1:-1] = 0.25 * (x[:-2] + x[1:-1] + x[2:]) + k % 3
+        x[1:-1] = 0.5 * (y[:-2] + y[2:])
+    return [x, y]
+program(cn, 150)
+found = counts(lambda: program(cn, 300))
+assert found["windows_repeated"] > 10 and found["tasks_submitted"] == 0, found
+agree(lambda n: program(n, 300))
+# what is read in between comes with all that ended a window
+def read(n, steps):
+    x = n.arange(float(size)) % 89.0
+    found = []
+    for k in range(steps):
+        y = x * 0.25 + k
+        x[1:] = y[:-1]
+        if k % 31 == 30:
+            found.append(float(x[k]))
+    return [x, y, *found]
+for _ in range(2):
+    agree(lambda n: read(n, 300))
+"""
+    )
+
+
 def test_whoever_looks_on_sees_every_window() -> None:
     done = run_begun(
         SIZE
