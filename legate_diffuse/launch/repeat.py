@@ -19,7 +19,7 @@ from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.policy import kinds_of
-from legate_diffuse.launch.small import MOST_POINTS, SmallArrays
+from legate_diffuse.launch.small import MOST_LOOPED, SmallArrays
 from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.observe.counters import Counters
 
@@ -104,7 +104,7 @@ class Repeats:
             Repeated(
                 plan,
                 takes_long,
-                all([prod(shape) <= MOST_POINTS for shape in window.shapes]),
+                all([prod(shape) <= MOST_LOOPED for shape in window.shapes]),
                 self._choice.used_by(roots),
                 (len(removed), sum([root.nbytes for root in removed])),
                 kinds_of(window.operations),

@@ -18,8 +18,8 @@ column, a single one) run here as others do, once a few have come in a row.
 A launch of many operations runs in the program's thread, and those that help it, where
 most of what it reads would have to be copied for a task, or the program waits for its
 result, time after time, and nothing is gained by a task that runs beside the program.
-To hand arrays over takes time as well, so the program has to wait the longer, the more
-often they have gone, until as many launches ran here.
+To hand arrays over takes time, so the program has to wait the longer, the more often
+they have gone, until as many launches ran here.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
-# How large arrays are on which operations run as they come: 49,152 numbers of 8 bytes.
-# Up to that most take no longer than it takes to record them for a launch.
+# How large small arrays are: 49,152 numbers of 8 bytes.
 _SMALL_BYTES: Final = 3 * 2**17
-# On more points an operation is worth a place in a window; as in at_once.h.
+# On more points a window pays: 0.62 of the time at 40,000, 1.0 at 30,000 (at_once.h).
+MOST_LOOPED: Final = 32768
+# The same of moving elements.
 MOST_POINTS: Final = 49152
-# But not where it reads up to so many and writes few, for which the program may well
-# wait: all that the window could save is to read the others once more.
+# But not where an operation reads up to so many and writes few, for which the program
+# may well wait: all that is saved is to read the others once more.
 MOST_REDUCED: Final = 2**20
 MOST_RESULTS: Final = 4096
-# The loops of a launch with at most so many operations on elements take about as long
-# as to hand it over to another thread, and its arrays there and back.
+# With so few operations on elements a launch takes about as long as to hand it over.
 _MOST_WORK: Final = 2**20
 # After so many small launches that ran as tasks, with no other task between them, or
 # large ones for whose results the program waited, what kept them out is brought in.
@@ -78,7 +78,7 @@ def has_few_points(operation: Any) -> bool:
         privilege == READ or view.layout.volume <= 1 or view.root.volume <= few
         for view, privilege in zip(views, operation.privileges, strict=True)
     ]
-    most = MOST_REDUCED if all(are_few) else MOST_POINTS
+    most = MOST_REDUCED if all(are_few) else MOST_LOOPED
     return all([view.layout.volume <= most for view in views])
 
 
@@ -187,7 +187,7 @@ class SmallArrays:
         """
         found = self._find(planned, views, shapes, wanted)
         if self.all_ran_here:
-            is_small = all([prod(shape) <= MOST_POINTS for shape in shapes])
+            is_small = all([prod(shape) <= MOST_LOOPED for shape in shapes])
             self.all_ran_here = found is not None and is_small
         return found
 

@@ -96,6 +96,8 @@ using Strides = std::array<std::int64_t, LEGATE_MAX_DIM>;
 
 // As in launch/small.py: an operation on more points is worth a place in a window, but for one that
 // reads up to so many and writes few elements.
+constexpr std::int64_t MOST_LOOPED = 32768;
+// What moves elements, or is no loop of ours, looks at no more of them here.
 constexpr std::int64_t MOST_POINTS = 49152;
 constexpr std::int64_t MOST_REDUCED = 1048576;
 constexpr std::int64_t MOST_RESULTS = 4096;

@@ -104,7 +104,7 @@ struct Function::Given {
 };
 
 bool Function::may_be_read(LocalOperand& operand, PyObject* view) const {
-  const auto most = reduces_ ? MOST_REDUCED : MOST_POINTS;
+  const auto most = reduces_ ? MOST_REDUCED : MOST_LOOPED;
 
   if (operand.look(store_fields(), view, false, most) != Answer::DONE) return false;
   if (operand.small || reduces_) return operand.small != nullptr;

@@ -57,14 +57,25 @@ nb::object common_shape(const nb::object& one, PyObject* other) {
   return is_one == 1 ? one : nb::handle{waiting_classes().common_shape}(one, nb::handle{other});
 }
 
+// Whether two views of one root are known to share no element (`Layout.is_disjoint_from`).
+bool share_nothing(PyObject* one, PyObject* other) {
+  static auto* const is_disjoint_from = PyUnicode_InternFromString("is_disjoint_from");
+  const auto& layout = store_fields().view_layout;
+  const auto answer =
+      owned(PyObject_CallMethodOneArg(layout.of(one), is_disjoint_from, layout.of(other)));
+
+  return answer.is(Py_True);
+}
+
 // Whether a task that writes one view may read the other: they are the same, or share no storage.
 bool may_write(PyObject* target, PyObject* source) {
   const auto& fields = store_fields();
   auto* const root = fields.view_root.of(target);
   auto* const other = fields.view_root.of(source);
 
-  return source == target || (root != other && (fields.escaped.of(root) == Py_False ||
-                                                fields.escaped.of(other) == Py_False));
+  if (source == target) return true;
+  if (root == other) return share_nothing(source, target);
+  return fields.escaped.of(root) == Py_False || fields.escaped.of(other) == Py_False;
 }
 
 }  // namespace

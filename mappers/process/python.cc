@@ -66,7 +66,7 @@ Answer look(const Operation& operation, const nb::list& views, LocalOperands& op
           one.look(store_fields(), PyList_GET_ITEM(views.ptr(), number), changed, most);
 
       if (answer != Answer::DONE) return answer;
-      if (changed && !one.has_few_elements()) most = MOST_POINTS;
+      if (changed && !one.has_few_elements()) most = MOST_LOOPED;
     }
   }
   return Answer::DONE;

@@ -81,7 +81,7 @@ bool has_to_wait(const nb::list& views, PyObject* privileges) {
   auto most = MOST_REDUCED;
 
   for (std::size_t index = 0; index < views.size(); ++index) {
-    if (changes(privileges, index) && !has_few_elements(views[index].ptr())) most = MOST_POINTS;
+    if (changes(privileges, index) && !has_few_elements(views[index].ptr())) most = MOST_LOOPED;
   }
   for (std::size_t index = 0; index < views.size(); ++index) {
     const auto view = views[index];
