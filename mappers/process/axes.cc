@@ -235,11 +235,10 @@ PyObject* reduce_axes(const Function& function, PyObject* array, PyObject* given
   }
   // the original copies single elements, and reduces nothing to identities
   if (!signature || volume < 2 || form.volume == 0) Py_RETURN_NONE;
-  if (volume > MOST_RESULTS && form.volume > MOST_POINTS) Py_RETURN_NONE;
 
   NewArray made{*signature, function.new_layout(extents.data(), dim).ptr()};
 
-  if (!made.is_here(result) || !source.is_here(view.ptr(), false, MOST_REDUCED)) Py_RETURN_NONE;
+  if (!made.has_room(result) || !source.is_here(view.ptr(), false, MOST_REDUCED)) Py_RETURN_NONE;
 
   Run run{name.data()};
 
