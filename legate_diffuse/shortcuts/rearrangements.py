@@ -9,6 +9,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _module/array_rearrange.py, _thunk)
 from __future__ import annotations
 
 import importlib
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any, Final
@@ -17,8 +18,9 @@ import numpy as np
 
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
-from legate_diffuse.stores.view import View
 
+# At most so many ways to roll an array are remembered.
+_MAX_ROLLS: Final = 1024
 # What ``ravel`` and ``flatten`` pass on.
 _ROW_MAJOR: Final = {"order": "C"}
 
@@ -78,36 +80,33 @@ def _replace_reshape(submission: Submission) -> None:
     submission.front(package, "ravel", "ravel", "a", "order")
 
 
-# Where the parts of a rolled array lie along an axis, before and after.
-_Parts = tuple[tuple[slice, slice], ...]
-_STAYS: Final[_Parts] = ((slice(None), slice(None)),)
+# The index of a part of an array, before and after it is rolled.
+_Part = tuple[tuple[slice, ...], tuple[slice, ...]]
+_STAYS: Final = ((slice(None), slice(None)),)
 
 
-def _parts_of_roll(view: View, shift: Any, axis: Any) -> list[_Parts] | None:
-    """Return the parts along each axis of an array that is rolled.
+@lru_cache(_MAX_ROLLS)
+def _parts_of_roll(
+    shape: tuple[int, ...], shifts: tuple[int, ...], axes: tuple[int, ...]
+) -> list[_Part] | None:
+    """Return the parts of an array of some shape that is rolled.
 
     None if the original must say what the arguments mean.
     """
-    shape = view.shape
-    if axis is None and len(shape) == 1:
-        axis = 0
-    axes = axis if type(axis) is tuple else (axis,)
-    shifts = shift if type(shift) is tuple else (shift,)
     if len(shifts) == 1:
         shifts *= len(axes)
     elif len(axes) == 1:
         axes *= len(shifts)
     if (
         len(shifts) != len(axes)
-        or not all([type(each) is int for each in (*shifts, *axes)])
         or not all([-len(shape) <= each < len(shape) for each in axes])
-        or view.volume < 2
+        or prod(shape) < 2
     ):
         return None
     distances = [0] * len(shape)
     for along, distance in zip(axes, shifts, strict=True):
         distances[along] += distance
-    return [
+    along_axes = [
         (
             (slice(None, -moved), slice(moved, None)),
             (slice(-moved, None), slice(None, moved)),
@@ -116,6 +115,14 @@ def _parts_of_roll(view: View, shift: Any, axis: Any) -> list[_Parts] | None:
         else _STAYS
         for distance, extent in zip(distances, shape, strict=True)
     ]
+    parts = [tuple(zip(*places, strict=True)) for places in product(*along_axes)]
+    return [(before, after) for before, after in parts]
+
+
+def _integers(given: Any) -> tuple[int, ...] | None:
+    """Return one or several integers as a tuple, None if these are others."""
+    several = given if type(given) is tuple else (given,)
+    return several if all([type(each) is int for each in several]) else None
 
 
 def _replace_roll(submission: Submission) -> None:
@@ -124,14 +131,18 @@ def _replace_roll(submission: Submission) -> None:
 
     def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         view = client.settled_view_of(a)
-        parts = None if view is None else _parts_of_roll(view, shift, axis)
         template = None if view is None else copies[view.root.dtype]
-        if view is None or template is None or not parts:
+        if view is None or template is None:
+            return original(a, shift, axis)
+        if axis is None and len(view.shape) == 1:
+            axis = 0
+        shifts, axes = _integers(shift), _integers(axis)
+        parts = shifts and axes and _parts_of_roll(view.shape, shifts, axes)
+        if not parts:
             return original(a, shift, axis)
         # all elements are written, as where arrays are joined
         made, _ = submission.new(template, view.shape)
-        for places in product(*parts):
-            before, after = zip(*places, strict=True)
+        for before, after in parts:
             made[after] = a[before]
         return made
 
