@@ -57,6 +57,7 @@ SHORTCUTS: Final = (
     *windows.SHORTCUTS,
     *shown.SHORTCUTS,
     # around some of the others
+    *means.VARIANCES,
     *hosting.SHORTCUTS,
     *rearrangements.FLIPS,
     *means.SHORTCUTS,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for means: a sum that is divided by how many elements there are.
+"""Shortcuts for means and variances: sums over how many elements there are.
 
 Follows: cuPyNumeric (cupynumeric/_array, _module/stats_avgs_vars.py)
 """
@@ -18,11 +18,82 @@ from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CALLED, Submission, replace
 from legate_diffuse.shortcuts.templates import COMPLEX, FLOATS
 
-# The arguments of a mean, in their order.
+# The arguments of a mean, and of a variance, in their order.
 _ARGUMENTS: Final = ("axis", "dtype", "out", "keepdims", "where")
-_NAMES: Final = frozenset(_ARGUMENTS)
+_OF_VARIANCE: Final = ("axis", "dtype", "out", "ddof", "keepdims")
+# Those that may be given.
+_TAKEN: Final = AXIS | {"ddof"}
 # Types whose mean is of their type.
 _INEXACT: Final = FLOATS | COMPLEX
+
+
+def _called(
+    arguments: tuple[str, ...], options: tuple[Any, ...], named: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Return what a mean or a variance is given, None if the original has to look."""
+    called = {**dict(zip(arguments, options, strict=False)), **named}
+    others = called.keys() - _TAKEN
+    if len(called) < len(options) + len(named) or any(
+        [called[each] is not DEFAULTS.get(each, ...) for each in others]
+    ):
+        return None
+    return called
+
+
+def _count(shape: tuple[int, ...], axis: Any) -> int:
+    """Return how many elements are added up, 0 if the axes are no integers, or others.
+
+    Args:
+        shape: of the array.
+        axis: one, or several of them in a tuple.
+    """
+    dim, axes = len(shape), axis if type(axis) is tuple else (axis,)
+    if not all([type(each) is int and -dim <= each < dim for each in axes]):
+        return 0
+    return prod([shape[each] for each in axes])
+
+
+def _replace_variance(submission: Submission) -> None:
+    client = submission.client
+
+    def variance(array: Any, options: tuple[Any, ...], named: Any) -> Any:
+        """Return a variance, None if it is left to others."""
+        view = client.settled_view_of(array)
+        called = _called(_OF_VARIANCE, options, named)
+        if view is None or called is None or view.root.dtype not in FLOATS - {HALF}:
+            return None
+        axis, keeps = called.get("axis"), called.get("keepdims", False)
+        ddof = called.get("ddof", 0)
+        if (
+            type(ddof) is not int
+            or type(keeps) is not bool
+            or not view.volume
+            # along several axes the original squares sums of squares
+            or (type(axis) is tuple and len(axis) > 1)
+        ):
+            return None
+        if axis is None and not keeps:
+            count, mean = view.volume, array.mean()
+        else:
+            count = _count(view.shape, axis)
+            mean = None if count <= ddof else array.mean(axis=axis, keepdims=True)
+        if mean is None or count <= ddof:
+            return None
+        apart = array - mean
+        apart *= apart
+        total = apart.sum(axis=axis, keepdims=keeps)
+        total /= count - ddof
+        return total
+
+    def replace_variance(owner: Any) -> None:
+        def var(a: Any, *options: Any, **named: Any) -> Any:
+            made = variance(a, options, named)
+            return original(a, *options, **named) if made is None else made
+
+        original = replace(owner, "var", var)
+
+    replace_variance(client.ndarray)
+    replace_variance(importlib.import_module("cupynumeric"))
 
 
 def _replace_mean(submission: Submission) -> None:
@@ -31,22 +102,10 @@ def _replace_mean(submission: Submission) -> None:
     def average(array: Any, options: tuple[Any, ...], named: Any) -> Any:
         """Return a mean, None if it is left to others."""
         view = client.settled_view_of(array)
-        called = {**dict(zip(_ARGUMENTS, options, strict=False)), **named}
-        axis, keeps = called.get("axis"), called.get("keepdims", False)
-        if (
-            view is None
-            or len(called) < len(options) + len(named)
-            or not called.keys() <= _NAMES
-            or any(
-                [
-                    called[each] is not DEFAULTS[each]
-                    for each in called
-                    if each not in AXIS
-                ]
-            )
-        ):
+        called = _called(_ARGUMENTS, options, named)
+        if view is None or called is None or "ddof" in called:
             return None
-        dim = len(view.shape)
+        axis, keeps = called.get("axis"), called.get("keepdims", False)
         if view.root.dtype == HALF:
             return None
         if view.root.dtype not in _INEXACT:
@@ -54,15 +113,10 @@ def _replace_mean(submission: Submission) -> None:
         if axis is None and keeps is False and view.volume > 1:
             total, count = array.sum(), view.volume
         else:
-            axes = axis if type(axis) is tuple else (axis,)
-            if (
-                not all([type(each) is int and -dim <= each < dim for each in axes])
-                or type(keeps) is not bool
-                or not view.volume
-            ):
+            count = _count(view.shape, axis)
+            if not count or type(keeps) is not bool or not view.volume:
                 return None
             total = array.sum(axis=axis, keepdims=keeps)
-            count = prod([view.shape[each] for each in axes])
         total /= count
         return total
 
@@ -78,6 +132,24 @@ def _replace_mean(submission: Submission) -> None:
     replace_mean(importlib.import_module("cupynumeric"))
 
 
+_SOURCES: Final = (
+    ("_array.array", "ndarray._summation_dtype"),
+    ("_array.array", "ndarray._normalize_summation"),
+    ("_array.array", "ndarray.__itruediv__"),
+    *CALLED,
+)
+# NumPy computes those of what is here.
+VARIANCES: Final = (
+    Shortcut(
+        "variances",
+        (
+            ("_array.array", "ndarray.var"),
+            ("_module.stats_avgs_vars", "var"),
+            *_SOURCES,
+        ),
+        _replace_variance,
+    ),
+)
 # Around those that NumPy computes.
 SHORTCUTS: Final = (
     Shortcut(
@@ -85,10 +157,7 @@ SHORTCUTS: Final = (
         (
             ("_array.array", "ndarray.mean"),
             ("_module.stats_avgs_vars", "mean"),
-            ("_array.array", "ndarray._summation_dtype"),
-            ("_array.array", "ndarray._normalize_summation"),
-            ("_array.array", "ndarray.__itruediv__"),
-            *CALLED,
+            *_SOURCES,
         ),
         _replace_mean,
     ),

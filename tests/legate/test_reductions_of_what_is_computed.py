@@ -98,3 +98,36 @@ assert (np.asarray(kept @ vector) == (A * 2.0) @ v).all()
 assert (np.asarray(kept) == A * 2.0).all()
 """
     )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "axis=0",
+        "-1, ddof=1",
+        "axis=1, keepdims=True",
+        "axis=(0,), ddof=249",
+        "keepdims=True, ddof=2",
+        "None, None, None, 3",
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_variances_are_sums_of_squares(options: str, dtype: str) -> None:
+    run_here(
+        f"""
+def program(n):
+    A = ((n.arange(90000) % 1013).astype("{dtype}") * 0.25 + 7).reshape(300, 300)
+    return [A.var({options}), n.var(A.T[5:, :250] * 0.5 - A[:295, 50:], {options})]
+def run():
+    return [float(each.sum()) for each in program(cn)]
+run(), run()
+found = counts(run)
+assert found["temporaries_removed_bytes"] >= 350_000, found
+assert found["failures"] == 0, found
+for made, wanted in zip(program(cn), program(np)):
+    made, wanted = np.asarray(made), np.asarray(wanted)
+    assert made.dtype == wanted.dtype and made.shape == wanted.shape
+    np.testing.assert_allclose(made, wanted, rtol=1e-4 if "{dtype}"[5:] == "32" else 1e-12)
+"""
+    )
