@@ -28,6 +28,7 @@ from legate_diffuse.shortcuts import (
     creation,
     functions,
     hosting,
+    joining,
     means,
     norms,
     numbers,
@@ -58,6 +59,7 @@ SHORTCUTS: Final = (
     *shown.SHORTCUTS,
     # around some of the others
     *means.VARIANCES,
+    *joining.SHORTCUTS,
     *hosting.SHORTCUTS,
     *rearrangements.FLIPS,
     *means.SHORTCUTS,

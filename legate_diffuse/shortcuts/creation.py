@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
-from math import ceil, prod
+from math import ceil
 from typing import Any, Final
 
 import numpy as np
@@ -19,11 +19,11 @@ import numpy as np
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
-from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.client import OF_NUMBERS
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.copies import COPIED
 from legate_diffuse.shortcuts.filled import Filled
+from legate_diffuse.shortcuts.joining import joined_later
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.written import CASTINGS
@@ -209,30 +209,6 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
     package, client = importlib.import_module("cupynumeric"), submission.client
     names = _names(submission)
 
-    def copied_later(parts: Any) -> Any:
-        """Copy arrays to the rows of a new one, if some wait to be computed.
-
-        Else None: NumPy copies what is here.
-        """
-        if not parts or any([type(each) is not client.ndarray for each in parts]):
-            return None
-        kinds = {(each.shape, each.dtype) for each in parts}
-        shape, dtype = next(iter(kinds))
-        if (
-            len(kinds) != 1
-            or not shape
-            or len(parts) * prod(shape) <= MOST_POINTS
-            or len(shape) >= real.LEGATE_MAX_DIM
-        ):
-            return None
-        roots = [view.root for each in parts if (view := client.view_of(each))]
-        if not any(map(window.is_waited_for, roots)):
-            return None
-        made = package.empty((len(parts), *shape), dtype)
-        for place, part in enumerate(parts):
-            made[place] = part
-        return made
-
     def is_small(array: Any) -> bool:
         return bool(0 < array.nbytes <= window.submitter.small.limit)
 
@@ -245,7 +221,7 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
                 is_plain = _is_type(dtype) and named.keys() <= _DTYPE
                 made = package.zeros(0, dtype) if is_plain and dtype in names else None
             elif made is None and kind in _SEQUENCES and not named:
-                made = copied_later(arguments[0])
+                made = joined_later(client, arguments[0], 0, is_new=True)
             is_known = kind in _APART or (kind is copied and is_small(*arguments))
             if made is None and is_known and named.keys() <= _DTYPE:
                 made = by_numpy(*arguments, **named)

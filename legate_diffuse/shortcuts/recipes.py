@@ -38,7 +38,7 @@ from legate_diffuse.shortcuts.refusals import (
 # Kinds of types, as NumPy names them.
 _NUMBERS: Final = "iufc"
 _REAL: Final = "iuf"
-# Those of what adds up; other than those of what only moves.
+# Of what adds up.
 _SCANNED: Final = f"{_NUMBERS}b"
 # Those that have an order.
 _ORDERED: Final = "biuf"
@@ -126,6 +126,7 @@ class Recipe:
 _elementwise: Final = partial(Recipe, is_loop=True, is_elementwise=True)
 
 _JOINING: Final = "_module.array_joining"
+_joining: Final = partial(Recipe, module=_JOINING, arrays=0, is_loop=True, ends=True)
 _SEARCHING: Final = "_module.ssc_searching"
 _SORTING: Final = "_module.ssc_sorting"
 _INDEXING: Final = "_module.indexing"
@@ -142,12 +143,12 @@ _LINALG: Final = "linalg.linalg"
 
 FUNCTIONS: Final = (
     # what moves elements
-    Recipe("concatenate", _JOINING, 2, "axis", arrays=0),
-    Recipe("stack", _JOINING, 2, "axis", arrays=0),
-    Recipe("vstack", _JOINING, arrays=0),
-    Recipe("hstack", _JOINING, arrays=0),
-    Recipe("dstack", _JOINING, arrays=0),
-    Recipe("column_stack", _JOINING, arrays=0),
+    _joining("concatenate", positional=2, keywords="axis"),
+    _joining("stack", positional=2, keywords="axis"),
+    _joining("vstack"),
+    _joining("hstack"),
+    _joining("dstack"),
+    _joining("column_stack"),
     Recipe("append", _JOINING, 3, "axis"),
     Recipe("insert", _JOINING, 4, "axis"),
     Recipe("delete", "_module.array_delete", 3, "axis"),

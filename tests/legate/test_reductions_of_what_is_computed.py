@@ -128,6 +128,6 @@ assert found["failures"] == 0, found
 for made, wanted in zip(program(cn), program(np)):
     made, wanted = np.asarray(made), np.asarray(wanted)
     assert made.dtype == wanted.dtype and made.shape == wanted.shape
-    np.testing.assert_allclose(made, wanted, rtol=1e-4 if "{dtype}"[5:] == "32" else 1e-12)
+    np.testing.assert_allclose(made, wanted, rtol=1e-4 if made.itemsize == 4 else 1e-12)
 """
     )

@@ -108,7 +108,10 @@ USERS = {
     ("_array.array", "ndarray.__mul__"): {"ndarray.__mul__"},
     ("_array.array", "ndarray._convert_key"): {"slices", "assignments to slices"},
     ("_module.linalg_mvp", "_contract"): {"products"},
-    ("_module.array_joining", "stack"): {"the function stack on small arrays"},
+    ("_module.array_joining", "stack"): {
+        "the function stack on small arrays",
+        "stack of what waits",
+    },
     ("_module.array_rearrange", "roll"): {"roll"},
     ("_thunk.deferred", "DeferredArray.arange"): {"ranges"},
     ("_thunk.deferred", "DeferredArray.where"): {"the function where"},
