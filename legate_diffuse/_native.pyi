@@ -427,11 +427,11 @@ def note_window(
 def knows_window() -> bool:
     """Return whether what waits is like a window that was noted."""
 
-def repeat_window(following: object) -> Any:
+def repeat_window(state: object, following: object) -> Any:
     """Run what waits as a window that was noted, and record in ``following`` next.
 
-    Returns the note; None if it is another window, or would not run as that did, and
-    then nothing was changed.
+    Returns the note; None if ``state`` is not what waits any more, or like no other
+    window, or would not run as that did. Then nothing was changed.
     """
 
 def forget_windows() -> None:

@@ -288,14 +288,16 @@ class Pending:
         repeats = self._repeats
         if repeats is None:
             return False
-        rest = self.state.rest
+        state = self.state
+        rest = state.rest
         if rest:
             if not self._native.knows_window():
                 return False
             following = begin_with(self, self._policy, (), rest)
         else:
             following, self._empty = self._empty or WindowState(), None
-        window = self._native.repeat_window(following)
+        # a finalizer may have submitted the state, and carried the rest on
+        window = self._native.repeat_window(state, following)
         if window is None:
             if not rest:
                 self._empty = following

@@ -344,7 +344,7 @@ void add_operations(nb::module_& module) {
              nb::arg("constants"), nb::arg("scalars"), nb::arg("temporaries"),
              nb::arg("most_bytes"), nb::arg("takes_long"), nb::arg("note"));
   module.def("knows_window", &knows_window);
-  module.def("repeat_window", &repeat_window, nb::arg("following"));
+  module.def("repeat_window", &repeat_window, nb::arg("state"), nb::arg("following"));
   module.def("forget_windows", &forget_windows);
   module.def(
       "know_keys",

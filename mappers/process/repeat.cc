@@ -286,8 +286,8 @@ bool knows_window() {
   return waited && find_known(*waited) != nullptr;
 }
 
-nb::object repeat_window(nb::handle following) {
-  const auto waited = what_waits();
+nb::object repeat_window(nb::handle state, nb::handle following) {
+  const auto waited = is_recorded(state.ptr()) ? what_waits() : std::nullopt;
   auto* const known = waited ? find_known(*waited) : nullptr;
 
   if (!known || !run_again(*waited, *known)) return nb::none();

@@ -40,10 +40,10 @@ void note_window(const nanobind::tuple& key, const nanobind::list& operations,
 // Whether what waits is like a window that was noted.
 bool knows_window();
 
-// Runs what waits as a window that was noted did, and lets `following` be what is recorded then.
-// Returns what Python remembers of it; None where Python has to look: it is none of those, or their
-// program would not run as it did. Then nothing was changed.
-nanobind::object repeat_window(nanobind::handle following);
+// Runs what waits in a state as a window that was noted did, and lets `following` be what is
+// recorded then. Returns what Python remembers of it; None where Python has to look: it is none of
+// those, or their program would not run as it did. Then nothing was changed.
+nanobind::object repeat_window(nanobind::handle state, nanobind::handle following);
 
 // Forgets all that was noted.
 void forget_windows();

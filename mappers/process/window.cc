@@ -146,6 +146,10 @@ std::optional<WindowParts> parts_of_window() {
                      window->shapes.of(state),     window->kept.of(state)};
 }
 
+bool is_recorded(PyObject* state) {
+  return window && window->state.of(window->object) == state;
+}
+
 void begin_window(PyObject* state) {
   window->state.set(window->object, Py_NewRef(state));
 }

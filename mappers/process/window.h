@@ -36,6 +36,9 @@ struct WindowParts {
 
 std::optional<WindowParts> parts_of_window();
 
+// Whether a state is the one in which operations wait.
+bool is_recorded(PyObject* state);
+
 // Lets another state take the place of what waits.
 void begin_window(PyObject* state);
 
