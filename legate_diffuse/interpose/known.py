@@ -132,6 +132,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
             0x9BAF5B3BC82C7471,
             0x7E334402F08C93D9,
         ),
+        "perform_unary_op": (0xAA0B42C7F1762B25, 0x30E4156C6DFAA3F8),
         "perform_unary_reduction": (0x5E17070BB7E7DE5E, 0xD23504787FD1636C),
         "perform_where": (0x3FF18A427B14B7C7, 0x595AB45F18F79E31),
     },

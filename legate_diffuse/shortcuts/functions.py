@@ -24,7 +24,7 @@ from legate_diffuse.shortcuts.submission import (
     Submission,
     replace,
 )
-from legate_diffuse.shortcuts.templates import EXACT, Template, new_function
+from legate_diffuse.shortcuts.templates import EXACT, FLOATS, Template, new_function
 from legate_diffuse.shortcuts.written import (
     CASTINGS,
     in_places,
@@ -32,7 +32,7 @@ from legate_diffuse.shortcuts.written import (
     may_overlap,
     parameters_of,
 )
-from legate_diffuse.stores.layout import Shape, whole
+from legate_diffuse.stores.layout import Shape, remember, whole
 from legate_diffuse.stores.root import Root
 
 # Functions that have a method of the same name do its work with its defaults: their
@@ -49,6 +49,9 @@ _FUNCTIONS: Final = {
 
 # Numbers of which the original makes arrays.
 _COPIED: Final = frozenset((float, int, bool))
+# Those between which elements are clipped; the tasks of so many pairs are remembered.
+_BOUNDS: Final = (float, int, np.floating, np.integer)
+_MAX_CLIPS: Final = 1024
 
 
 def _package() -> Any:
@@ -300,6 +303,48 @@ def _replace_outer(submission: Submission) -> None:
     original = replace(_package(), "outer", outer)
 
 
+def _replace_clip(submission: Submission) -> None:
+    client = submission.client
+    code = importlib.import_module("cupynumeric.config").UnaryOpCode.CLIP
+    # by the type, and the bytes of the bounds
+    templates: dict[tuple[str, bytes], Template] = {}
+
+    def template_of(name: str, bounds: tuple[Any, Any]) -> Template:
+        values = np.array(bounds, name)
+        key = name, values.tobytes()
+        found = templates.get(key)
+        if found is None:
+            found = Template(client, client.tasks.UNARY_OP, 1, code, values.dtype)
+            found.scalars = [
+                *found.scalars,
+                *[(each, found.type) for each in values.tolist()],
+            ]
+            remember(templates, key, found, _MAX_CLIPS)
+        return found
+
+    def replace_clip(owner: Any) -> None:
+        def clip(a: Any, *bounds: Any, **named: Any) -> Any:
+            made, view = None, client.view_of(a)
+            if (
+                view is not None
+                and view.root.dtype in FLOATS
+                and len(bounds) == 2
+                and not named
+                and not client.doctor.is_on
+                and all([isinstance(each, _BOUNDS) for each in bounds])
+                # the original rounds larger ones otherwise, or raises
+                and not any([type(x) is int and abs(x) > EXACT for x in bounds])
+            ):
+                template = template_of(view.root.dtype, bounds)
+                made = submission.make(template, view.shape, view)
+            return original(a, *bounds, **named) if made is None else made
+
+        original = replace(owner, "clip", clip)
+
+    replace_clip(client.ndarray)
+    replace_clip(_package())
+
+
 SHORTCUTS: Final = (
     *(
         Shortcut(
@@ -320,6 +365,17 @@ SHORTCUTS: Final = (
     ),
     Shortcut(
         "the function outer", (("_module.linalg_mvp", "outer"), *CALLED), _replace_outer
+    ),
+    Shortcut(
+        "clip",
+        (
+            ("_module.math_misc", "clip"),
+            ("_array.array", "ndarray.clip"),
+            ("_array.thunk", "perform_unary_op"),
+            ("_thunk.deferred", "DeferredArray.unary_op"),
+            *MADE,
+        ),
+        _replace_clip,
     ),
     Shortcut(
         "the function where",

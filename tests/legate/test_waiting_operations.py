@@ -272,3 +272,27 @@ for step, part in enumerate(parts, 1):
 assert seen
 """
     )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_waits_is_clipped_in_the_window(dtype: str) -> None:
+    """As one operation, whose bounds are of the type of the elements."""
+    run_here(
+        f"""
+def program(n):
+    x = (n.arange(60000) % 401 - 200).astype("{dtype}") * 0.25
+    x[3], x[4], x[5], x[6] = n.nan, -n.inf, n.inf, -0.0
+    found = []
+    for bounds in ((-1, 1), (-0.0, 0.0), (0.0, -0.0), (0, n.float32(2.5)), (-3, 7)):
+        found += [(x * 0.5).clip(*bounds), n.clip(x + x, *bounds), x.clip(*bounds)]
+    return [*found, x]
+run = lambda: float(program(cn)[0][9])
+run(), run()
+found = counts(run)
+assert found["groups"] <= 2 and found["tasks_submitted"] == 0, found
+assert found["failures"] == 0, found
+for made, wanted in zip(program(cn), program(np)):
+    made = np.asarray(made)
+    assert made.dtype == wanted.dtype and np.array_equal(made, wanted, equal_nan=True)
+"""
+    )
