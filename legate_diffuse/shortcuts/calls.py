@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.arithmetic import binary_of, unary_of
+from legate_diffuse.shortcuts.arithmetic import pointwise_of
 from legate_diffuse.shortcuts.client import CHECKS, OF_NUMBERS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
@@ -168,20 +168,26 @@ def _has(dtype: Any, number: int) -> bool:
 
 
 def _replace_operators(submission: Submission) -> None:
-    binary = binary_of(submission)
-    for name, (ufunc, second) in _OPERATORS.items():
-        by_numpy = _by_numpy(submission, ufunc, second)
-        _replace_operator(
-            submission, name, ufunc, partial(binary, swapped=second), by_numpy
-        )
+    submit = pointwise_of(submission)
+
+    def second(templates: Templates, x: Any, y: Any) -> Any:
+        return submit(templates, (y, x))
+
+    def first(templates: Templates, x: Any, y: Any) -> Any:
+        return submit(templates, (x, y))
+
+    for name, (ufunc, is_second) in _OPERATORS.items():
+        by_numpy = _by_numpy(submission, ufunc, is_second)
+        run = second if is_second else first
+        _replace_operator(submission, name, ufunc, run, by_numpy)
 
 
 def _replace_operators_in_place(submission: Submission) -> None:
-    binary, view_of = binary_of(submission), submission.client.view_of
+    submit, view_of = pointwise_of(submission), submission.client.view_of
     write, ufuncs = submission.written.call, submission.client.ufuncs
 
     def in_place(templates: Templates, x: Any, y: Any) -> Any:
-        made = binary(templates, x, y, False, x)
+        made = submit(templates, (x, y), x)
         if made is None and view_of(x) is not None:
             made = write(ufuncs[templates.name], (x, y), templates, out=x)
         return made
@@ -191,7 +197,11 @@ def _replace_operators_in_place(submission: Submission) -> None:
 
 
 def _replace_unary_operators(submission: Submission) -> None:
-    unary = unary_of(submission)
+    submit = pointwise_of(submission)
+
+    def unary(templates: Templates, x: Any) -> Any:
+        return submit(templates, (x,))
+
     for name, ufunc in _UNARY.items():
         _replace_operator(submission, name, ufunc, unary)
 
@@ -257,29 +267,8 @@ def _replace_universal_function(submission: Submission) -> None:
     )
 
 
-def _replace_binary_functions(submission: Submission) -> None:
-    ndarray, binary = submission.client.ndarray, binary_of(submission)
-
-    def submit(templates: Templates, out: Any, x: Any, y: Any) -> Any:
-        if type(x) is ndarray:
-            return binary(templates, x, y, False, out)
-        return binary(templates, y, x, True, out) if type(y) is ndarray else None
-
-    _replace_functions(submission, submission.client.binary_ufunc, 2, submit)
-
-
-def _replace_unary_functions(submission: Submission) -> None:
-    ndarray, unary = submission.client.ndarray, unary_of(submission)
-
-    def found(templates: Templates, out: Any, x: Any) -> Any:
-        return unary(templates, x, out) if type(x) is ndarray else None
-
-    _replace_functions(submission, submission.client.unary_ufunc, 1, found)
-
-
-def _replace_functions(
-    submission: Submission, kind: type, count: int, submit: Callable[..., Any]
-) -> None:
+def _replace_functions(kind: str, count: int, submission: Submission) -> None:
+    owner, submit = getattr(submission.client, kind), pointwise_of(submission)
     templates_of, apply = submission.templates.get, submission.apply
     arrays_of, written = submission.arrays_of, submission.written
     by_numpy = {
@@ -298,15 +287,15 @@ def _replace_functions(
             if options.keys() <= _OUT:
                 made = apply(templates.function, out, *operands)
                 if made is None:
-                    made = submit(templates, out, *operands)
+                    made = submit(templates, operands, out)
                 if made is None and out is None and self in by_numpy:
                     made = by_numpy[self](*operands)
             if made is None and options and options.keys() <= _OPTIONS:
                 made = written.call(self, operands, templates, **options)
         return original(self, *operands, **options) if made is None else made
 
-    submission.called.add(kind)
-    original = replace(kind, "__call__", call)
+    submission.called.add(owner)
+    original = replace(owner, "__call__", call)
 
 
 def _methods(names: Iterable[str]) -> tuple[Source, ...]:
@@ -343,11 +332,11 @@ SHORTCUTS: Final = (
     Shortcut(
         "functions of two operands",
         _OF_TWO_OPERANDS,
-        _replace_binary_functions,
+        partial(_replace_functions, "binary_ufunc", 2),
     ),
     Shortcut(
         "functions of one operand",
         _OF_ONE_OPERAND,
-        _replace_unary_functions,
+        partial(_replace_functions, "unary_ufunc", 1),
     ),
 )
