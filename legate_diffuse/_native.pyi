@@ -327,32 +327,26 @@ def apply(function: Function, out: Any, *operands: Any) -> Any:
 def reduce(function: Function, array: Any, axis: Any) -> Any:
     """Return an array reduced along an axis."""
 
-def reduce_axes(function: Function, array: Any, given: tuple[str, Any]) -> Any:
-    """Return an array reduced along axes by a method of a name; None unless it can."""
-
-def gathered(function: Function, array: Any, places: Any) -> Any:
-    """Return the elements at an array of places; None if that is left to Python."""
-
 def collect(function: Function, sequence: Any) -> Any:
     """Return an array of the numbers in a list or a tuple.
 
     The function makes arrays.
     """
 
-def get_selected(function: Function, array: Any, mask: Any) -> Any:
-    """Return ``array[mask]`` for a mask of the same shape.
+def get_at_places(function: Function, array: Any, key: Any) -> Any:
+    """Return ``array[key]`` for a mask of the same shape, or a key with arrays.
 
-    The function makes arrays.
+    None if that is left to Python. The function makes arrays.
     """
 
-def elements_of(array: Any) -> tuple[bytes, tuple[int, ...], str] | None:
-    """Return a copy of the elements that an array shows, in row-major order.
+def elements_of(array: Any) -> Any:
+    """Return a copy of the elements that an array shows, as an array of NumPy's.
 
-    Their bytes, the extents, and the name of their type; None if they are not here.
+    In row-major order; None if they are not here.
     """
 
-def put_elements(array: Any, old: bytes, elements: bytes) -> bool:
-    """Let an array show other elements, in row-major order.
+def put_elements(array: Any, old: Any, elements: Any) -> bool:
+    """Let an array show other elements, of an array of NumPy's in row-major order.
 
     False if it does not show the old ones any more, or they are not here.
     """

@@ -21,7 +21,6 @@ from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.libraries.cupynumeric.tasks import (
     NARROWEST_PRODUCT,
-    PRODUCT_LIMITS,
     is_product_a_loop,
 )
 from legate_diffuse.shortcuts.broadcast import repeated
@@ -307,7 +306,7 @@ def _replace_products(submission: Submission) -> None:
     if routines := hosted.blas.routines():
         client.legate.native.know_blas(*routines)
     of_matrices_here = hosted.recipe(in_blas, _NAME, INEXACT, (2, 2, 2))
-    extra = vectors.function, matrices.function, of_matrices_here, *PRODUCT_LIMITS
+    extra = vectors.function, matrices.function, of_matrices_here, NARROWEST_PRODUCT
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
     submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)
     submission.front(ndarray, "__matmul__", "product", "self", "value", extra=extra)

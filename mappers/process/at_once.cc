@@ -171,6 +171,25 @@ void Form::write_to(FormWords& words) const {
   for (std::int64_t d = 0; d < dim; ++d) rest[d] = extents[d], rest[dim + d] = strides[d];
 }
 
+bool Shape::add(const Form& form) {
+  for (; dim < form.dim; ++dim) {
+    std::copy_backward(extents.begin(), extents.begin() + dim, extents.begin() + dim + 1);
+    extents[0] = 1;
+  }
+  for (std::int64_t d = 1; d <= form.dim; ++d) {
+    const auto extent = form.extents[form.dim - d];
+
+    if (extents[dim - d] == 1) extents[dim - d] = extent;
+    if (extent != 1 && extent != extents[dim - d]) return false;
+  }
+  return true;
+}
+
+std::int64_t Shape::volume() const {
+  return std::accumulate(extents.begin(), extents.begin() + dim, std::int64_t{1},
+                         std::multiplies<>{});
+}
+
 Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes,
                           std::int64_t most) {
   const auto answer = find(fields, view, changes);

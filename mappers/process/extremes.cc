@@ -137,32 +137,10 @@ LEGATE_DIFFUSE_FIND(std::int32_t)
 LEGATE_DIFFUSE_FIND(std::uint8_t)
 #undef LEGATE_DIFFUSE_FIND
 
-#define LEGATE_DIFFUSE_FIND(T)                                                       \
-  __attribute__((target_clones("avx512f", "avx2", "default"))) T extreme_of(         \
-      const T* row, std::int64_t count, bool largest) {                              \
-    return largest ? best_in_row<true>(row, count) : best_in_row<false>(row, count); \
-  }
-LEGATE_DIFFUSE_FIND(double)
-LEGATE_DIFFUSE_FIND(float)
-LEGATE_DIFFUSE_FIND(std::int64_t)
-#undef LEGATE_DIFFUSE_FIND
-
 namespace {
 
 // Elements that are looked at together: a byte counts them, and vectors hold many bytes.
 constexpr std::int64_t BLOCK = 255;
-
-template <bool ZERO, typename T>
-[[gnu::always_inline]] inline bool holds(const T* row, std::int64_t count) {
-  for (std::int64_t at = 0; at < count;) {
-    const auto end = std::min(count, at + BLOCK);
-    std::uint8_t is_found = 0;
-
-    for (; at < end; ++at) is_found |= (row[at] == 0) == ZERO;
-    if (is_found) return true;
-  }
-  return false;
-}
 
 template <typename T>
 [[gnu::always_inline]] inline std::int64_t count_in_row(const T* row, std::int64_t count) {
@@ -181,10 +159,6 @@ template <typename T>
 }  // namespace
 
 #define LEGATE_DIFFUSE_LOOK(T)                                                            \
-  __attribute__((target_clones("avx512f", "avx2", "default"))) bool holds_element(        \
-      const T* row, std::int64_t count, bool zero) {                                      \
-    return zero ? holds<true>(row, count) : holds<false>(row, count);                     \
-  }                                                                                       \
   __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t count_others( \
       const T* row, std::int64_t count) {                                                 \
     return count_in_row(row, count);                                                      \
@@ -275,11 +249,12 @@ bool has_nan(PyObject* array) {
 
   if (content.kind != 'f' && content.kind != 'c') return false;
 
-  const auto in_order = row_major_strides(content.dim, content.extents, content.itemsize);
   const auto* elements = content.elements;
   std::vector<char> copy;
 
-  if (!std::equal(content.byte_strides, content.byte_strides + content.dim, in_order.begin())) {
+  if (!content.is_in_order()) {
+    const auto in_order = row_major_strides(content.dim, content.extents, content.itemsize);
+
     copy.resize(static_cast<std::size_t>(content.num_bytes()));
     copy_elements(copy.data(), in_order.data(), elements, content.byte_strides, content.dim,
                   content.extents, static_cast<std::size_t>(content.itemsize));

@@ -21,8 +21,6 @@
 
 namespace legate_diffuse {
 
-struct Shape;
-
 // A function of NumPy on small arrays, by the types of its operands. What it cannot do is left to
 // Python: then the result is None.
 class Function {

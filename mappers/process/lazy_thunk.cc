@@ -343,23 +343,4 @@ bool NewArray::is_here(LocalOperand& target) const {
   return arrays_are_ready() && target.is_here(view.ptr(), true);
 }
 
-bool NewArray::has_room(LocalOperand& target) const {
-  auto& elements = lazy_thunk(view.ptr())->elements;
-
-  if (static_cast<std::int64_t>(elements.num_bytes()) <= store_fields().most_bytes) {
-    return is_here(target);
-  }
-  if (!may_stay(elements.num_bytes())) return false;
-  // nobody else has it
-  elements.reserve();
-  elements.set_changed();
-  return arrays_are_ready() && target.is_in_process(view.ptr(), true);
-}
-
-PyObject* NewArray::done(const LocalOperand& target, Run& run) {
-  target.small->set_changed();
-  run.done();
-  return array.release().ptr();
-}
-
 }  // namespace legate_diffuse

@@ -16,7 +16,6 @@ namespace legate_diffuse {
 
 struct LocalOperand;
 struct Signature;
-class Run;
 
 // Room for the words of a form (`Form` in at_once.h).
 constexpr std::size_t FORM_HEAD = 5;
@@ -108,13 +107,6 @@ struct NewArray {
   // Whether an operation may run at once still, and write to it as `target`: a finalizer may have
   // come while objects were made.
   bool is_here(LocalOperand& target) const;
-
-  // The same for an array of any size; false also if there is no room for its elements, which are
-  // not set.
-  bool has_room(LocalOperand& target) const;
-
-  // Ends the operation that has written to `target`. Returns a new reference to the array.
-  PyObject* done(const LocalOperand& target, Run& run);
 
   nanobind::object array;
   nanobind::object view;

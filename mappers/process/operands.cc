@@ -8,6 +8,7 @@
 
 #include "process/arrays.h"
 #include "process/numbers.h"
+#include "process/numpy_api.h"
 #include "process/part.h"
 
 namespace nb = nanobind;
@@ -56,7 +57,7 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
 }
 
 nb::object plain_value(PyObject* value) {
-  return is_listed(value) ? array_from(value) : plain_number(value);
+  return is_listed(value) || is_array_of_numpy(value) ? array_from(value) : plain_number(value);
 }
 
 void PlainOperands::replace(std::size_t index, nb::object by) {

@@ -17,9 +17,10 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/copying.h"
 #include "process/extremes.h"
 #include "process/numbers.h"
-#include "process/runs.h"
+#include "process/result.h"
 #include "program/elements.h"
 
 namespace nb = nanobind;
@@ -48,50 +49,12 @@ bool with_type_of(std::string_view dtype, const Visit& visit) {
   }
 }
 
-// Elements in row-major order: those of the array, or a copy.
-template <typename T>
-class InOrder {
- public:
-  explicit InOrder(const LocalOperand& operand) : count{operand.form.volume} {
-    const auto& form = operand.form;
-    const auto in_order = row_major_strides(form.dim, form.extents, sizeof(T));
-    const auto strides = operand.byte_strides();
-    bool is_dense = !operand.repeats || count == 1;
-
-    for (std::int64_t d = 0; d < form.dim; ++d) {
-      is_dense = is_dense && (form.extents[d] == 1 || strides[d] == in_order[d]);
-    }
-    elements = reinterpret_cast<const T*>(first_element(operand));
-    if (is_dense) return;
-    copy_.resize(static_cast<std::size_t>(count));
-    copy_elements(reinterpret_cast<char*>(copy_.data()), in_order.data(), first_element(operand),
-                  strides.data(), form.dim, form.extents, sizeof(T));
-    elements = copy_.data();
-  }
-
-  const T* elements;
-  std::int64_t count;
-
- private:
-  std::vector<T> copy_;
-};
-
 // A new array of one number.
 template <typename T>
 PyObject* single(const Function& function, std::string_view dtype, T value, const char* name) {
-  const auto* const signature = function.find(dtype);
-  LocalOperand target;
-
-  if (!signature) Py_RETURN_NONE;
-
-  NewArray made{*signature, function.new_layout(nullptr, 0).ptr()};
-
-  if (!made.is_here(target)) Py_RETURN_NONE;
-
-  Run run{name};
-
-  std::memcpy(target.small->own_elements(), &value, sizeof(value));
-  return made.done(target, run);
+  return new_result(
+      function, function.find(dtype), 0, nullptr, name, [] { return true; },
+      [&](char* to) { return std::memcpy(to, &value, sizeof(value)); });
 }
 
 // The places of extremes along the axis after which there are so many columns; false if there is
@@ -134,7 +97,7 @@ bool find(PyObject* array, LocalOperand& operand) {
 }  // namespace
 
 PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bool largest) {
-  LocalOperand operand, target;
+  LocalOperand operand;
 
   if (!find(array, operand)) Py_RETURN_NONE;
 
@@ -152,26 +115,19 @@ PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bo
   const auto count = form.extents[*along];
   const auto columns =
       std::accumulate(rest, extents.begin() + form.dim - 1, std::int64_t{1}, std::multiplies<>{});
-  const auto* const signature = function.find("int64");
+  return new_result(
+      function, function.find("int64"), form.dim - 1, extents.data(), largest ? "argmax" : "argmin",
+      [&] { return find(array, operand); },
+      [&](char* to) {
+        bool is_done = false;
 
-  if (!signature) Py_RETURN_NONE;
+        with_type_of(text_of(operand.dtype), [&](auto like) {
+          const InOrder<decltype(like)> found{operand};
 
-  NewArray made{*signature, function.new_layout(extents.data(), form.dim - 1).ptr()};
-
-  if (!made.is_here(target) || !find(array, operand)) Py_RETURN_NONE;
-
-  Run run{largest ? "argmax" : "argmin"};
-  bool is_done = false;
-
-  target.small->reserve();
-  with_type_of(text_of(operand.dtype), [&](auto like) {
-    const InOrder<decltype(like)> found{operand};
-
-    is_done = find_all(found, count, columns,
-                       reinterpret_cast<std::int64_t*>(target.small->own_elements()), largest);
-  });
-  if (!is_done) Py_RETURN_NONE;
-  return made.done(target, run);
+          is_done = find_all(found, count, columns, reinterpret_cast<std::int64_t*>(to), largest);
+        });
+        return is_done;
+      });
 }
 
 PyObject* extreme(const Function& function, PyObject* array, bool largest) {
@@ -205,22 +161,6 @@ PyObject* count_of_others(const Function& function, PyObject* array) {
     Py_RETURN_NONE;
   }
   return single(function, "uint64", count, "count_nonzero");
-}
-
-PyObject* truth(const Function& function, PyObject* array, bool of_all) {
-  LocalOperand operand;
-  bool found = false;
-
-  // the original copies a single element
-  if (!find(array, operand) || operand.form.volume < 2) Py_RETURN_NONE;
-  if (!with_type_of(text_of(operand.dtype), [&](auto like) {
-        const InOrder<decltype(like)> all{operand};
-
-        found = holds_element(all.elements, all.count, of_all);
-      })) {
-    Py_RETURN_NONE;
-  }
-  return single(function, "bool", found != of_all, of_all ? "all" : "any");
 }
 
 }  // namespace legate_diffuse

@@ -21,7 +21,4 @@ PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bo
 // How many elements are not zero.
 PyObject* count_of_others(const Function& function, PyObject* array);
 
-// Whether all of several elements are not zero, or any of them.
-PyObject* truth(const Function& function, PyObject* array, bool of_all);
-
 }  // namespace legate_diffuse

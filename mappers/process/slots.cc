@@ -9,16 +9,14 @@
 #include <utility>
 
 #include "process/arrays.h"
-#include "process/assign.h"
 #include "process/element.h"
 #include "process/function.h"
-#include "process/gather.h"
 #include "process/guard.h"
 #include "process/later.h"
-#include "process/mask.h"
 #include "process/numbers.h"
 #include "process/operands.h"
 #include "process/part.h"
+#include "process/places.h"
 #include "process/rearrange.h"
 
 namespace nb = nanobind;
@@ -198,8 +196,8 @@ struct Put {
   static inline Function* function;
 
   static bool put_any(PyObject* array, PyObject* key, PyObject* value) {
-    return put(array, key, value) || put_selected(array, key, value) ||
-           scatter(array, with_arrays(key).ptr(), value) || put_later(array, key, value);
+    return put(array, key, value) || put_at_places(array, with_arrays(key).ptr(), value) ||
+           put_later(array, key, value);
   }
 
   // An array of the type of another one; empty if it is, or if Python is to convert it.
@@ -219,8 +217,7 @@ struct Put {
 
         const auto made = function ? converted(array, given) : nb::object{};
 
-        return PyBool_FromLong((made.is_valid() && put_any(array, key, made.ptr())) ||
-                               assign_by_numpy(array, key, given));
+        return PyBool_FromLong(made.is_valid() && put_any(array, key, made.ptr()));
       }));
 
       if (!done.is_valid()) return -1;

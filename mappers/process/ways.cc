@@ -11,6 +11,7 @@
 #include "process/extract.h"
 #include "process/hosted.h"
 #include "process/numbers.h"
+#include "process/part.h"
 #include "process/product.h"
 #include "process/range.h"
 #include "process/rearrange.h"
@@ -145,14 +146,6 @@ PyObject* extreme_of(const Arguments& given, bool largest) {
 }
 
 constexpr std::array WAYS{
-    NamedWay{"all",
-             [](const Arguments& given) {
-               return given.end_at(1) ? truth(given.arrays, given[0], true) : none();
-             }},
-    NamedWay{"any",
-             [](const Arguments& given) {
-               return given.end_at(1) ? truth(given.arrays, given[0], false) : none();
-             }},
     NamedWay{"arange", range_of},
     NamedWay{"argmax", [](const Arguments& given) { return extreme_of(given, true); }},
     NamedWay{"argmin", [](const Arguments& given) { return extreme_of(given, false); }},
@@ -176,7 +169,8 @@ constexpr std::array WAYS{
         [](const Arguments& given) { return given[1] ? expanded(given[0], given[1]) : none(); }},
     NamedWay{"fill",
              [](const Arguments& given) {
-               return Py_NewRef(given[1] && fill(given[0], given[1]) ? Py_NotImplemented : Py_None);
+               return Py_NewRef(given[1] && put(given[0], Py_Ellipsis, given[1]) ? Py_NotImplemented
+                                                                                 : Py_None);
              }},
     NamedWay{"flatten", flattened},
     NamedWay{"flip",
@@ -211,7 +205,6 @@ constexpr std::array WAYS{
                                  static_cast<Py_ssize_t>(given.count) - 1)
                           : none();
              }},
-    NamedWay{"itemsize", [](const Arguments& given) { return item_size_of(given[0]); }},
     NamedWay{"len",
              [](const Arguments& given) {
                const auto length = length_of(given[0]);

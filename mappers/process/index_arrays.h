@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What index arrays have in common, whichever they are.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "process/at_once.h"
+#include "process/numbers.h"
+
+namespace legate_diffuse {
+
+// Calls `visit` with the distance of the first element of each row from the first one of all, in
+// row-major order.
+template <typename Visit>
+void for_each_row(const Form& form, const Strides& strides, const Visit& visit) {
+  std::array<std::int64_t, LEGATE_MAX_DIM> index{};
+  std::int64_t distance = 0;
+  const auto rows = form.dim == 0 ? 1 : form.volume / form.extents[form.dim - 1];
+
+  for (std::int64_t row = 0; row < rows; ++row) {
+    visit(distance);
+    for (auto d = form.dim - 1; d-- > 0;) {
+      distance += strides[d];
+      if (++index[d] < form.extents[d]) break;
+      distance -= index[d] * strides[d];
+      index[d] = 0;
+    }
+  }
+}
+
+// Calls `visit` with each element of an array of integers, in row-major order; false if an int64
+// does not have all of their type.
+template <typename Visit>
+bool for_each_integer(const LocalOperand& integers, const Visit& visit) {
+  const auto strides = integers.byte_strides();
+  const auto& form = integers.form;
+  const auto* const first = first_element(integers);
+  const auto count = form.dim == 0 ? 1 : form.extents[form.dim - 1];
+  const auto step = form.dim == 0 ? 0 : strides[form.dim - 1];
+
+  return with_integer(number_type(integers.dtype), [&](auto like) {
+    if constexpr (std::is_same_v<decltype(like), std::uint64_t>) return false;
+    if (form.volume > 0) {
+      // the loop has copies of all it uses, as bytes may be anybody's
+      for_each_row(form, strides, [=](std::int64_t distance) {
+        const auto* from = first + distance;
+        auto integer = like;
+
+        for (std::int64_t at = 0; at < count; ++at, from += step) {
+          std::memcpy(&integer, from, sizeof(integer));
+          visit(static_cast<std::int64_t>(integer));
+        }
+      });
+    }
+    return true;
+  });
+}
+
+// Calls `visit` with what copies an element of so many bytes.
+template <typename Visit>
+void with_copy(std::int64_t itemsize, const Visit& visit) {
+  const auto copy = [](auto size) {
+    return [](char* to, const char* from) { std::memcpy(to, from, decltype(size)::value); };
+  };
+
+  switch (itemsize) {
+    case 1:
+      return visit(copy(std::integral_constant<std::size_t, 1>{}));
+    case 2:
+      return visit(copy(std::integral_constant<std::size_t, 2>{}));
+    case 4:
+      return visit(copy(std::integral_constant<std::size_t, 4>{}));
+    case 8:
+      return visit(copy(std::integral_constant<std::size_t, 8>{}));
+    default:
+      return visit([size = static_cast<std::size_t>(itemsize)](char* to, const char* from) {
+        std::memcpy(to, from, size);
+      });
+  }
+}
+
+}  // namespace legate_diffuse
