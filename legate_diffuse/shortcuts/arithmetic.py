@@ -90,7 +90,9 @@ def pointwise_of(submission: Submission) -> Callable[..., Any]:
         """Submit an operation; None if it is left to the original."""
         arrays = [each for each in operands if type(each) is ndarray]
         if any([isinstance(each, np.number) for each in operands]) and arrays:
-            operands = [_number(each, arrays[0].dtype) for each in operands]
+            plain = [_number(each, arrays[0].dtype) for each in operands]
+            operands = [submission.single_of(each) for each in plain]
+            arrays = [each for each in operands if type(each) is ndarray]
             made = apply(templates.function, out, *operands)
             if made is not None:
                 return made

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shortcuts for cuPyNumeric's operators and universal functions (``arithmetic.py``).
 
-What no kernel computes on small arrays NumPy does, where its bits are the same.
-
 Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 """
 
@@ -118,53 +116,6 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 _OUT: Final = frozenset(("out",))
 # The others of cuPyNumeric's functions.
 _OPTIONS: Final = _OUT | {"dtype", "casting", "where", "order"}
-_INT: Final = np.dtype(np.int64)
-# What has the same bits wherever it is computed.
-_EXACT: Final = frozenset(
-    {"add", "subtract", "multiply", "left_shift", "right_shift", "invert", "ldexp"}
-    | {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
-    | {"bitwise_and", "bitwise_or", "bitwise_xor"}
-    | {"logical_and", "logical_or", "logical_xor", "logical_not"}
-    | {"isfinite", "isinf", "isnan", "signbit"}
-)
-# Kinds of types that have no operators of their own (complex numbers have a product).
-_REAL_KINDS: Final = "biuf"
-_REFUSED: Final = (complex, str, bytes, type(None), type, np.dtype, slice)
-
-
-def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
-    """Return what NumPy makes of small operands of which no kernel does.
-
-    None where the original is to run: what is computed may have other bits.
-    """
-    if name not in _EXACT or not submission.templates_of(name).is_known:
-        return lambda *operands: None
-    function, ndarray = getattr(np, name), submission.client.ndarray
-    count = function.nin
-    counts = count, count, 0 if submission.client.takes_numbers else count
-    run = submission.by_numpy(function, name, _REAL_KINDS, counts, brings=False)
-
-    def call(*operands: Any) -> Any:
-        # the original takes the real part of a complex number for its truth, and raises
-        # for what is no number
-        if any([isinstance(each, _REFUSED) for each in operands]):
-            return None
-        # and for an integer that the other operand's type does not have, or none
-        numbers = [each for each in operands if type(each) is int]
-        types = [each.dtype for each in operands if type(each) is ndarray] or [_INT]
-        if not all([_has(dtype, each) for dtype in types for each in numbers]):
-            return None
-        return run(*(operands[::-1] if swapped else operands))
-
-    return call
-
-
-def _has(dtype: Any, number: int) -> bool:
-    """Whether a number is one of a type's, where that is a type of integers."""
-    if dtype.kind not in "iu":
-        return True
-    bounds = np.iinfo(dtype)
-    return bounds.min <= number <= bounds.max
 
 
 def _replace_operators(submission: Submission) -> None:
@@ -177,9 +128,7 @@ def _replace_operators(submission: Submission) -> None:
         return submit(templates, (x, y))
 
     for name, (ufunc, is_second) in _OPERATORS.items():
-        by_numpy = _by_numpy(submission, ufunc, is_second)
-        run = second if is_second else first
-        _replace_operator(submission, name, ufunc, run, by_numpy)
+        _replace_operator(submission, name, ufunc, second if is_second else first)
 
 
 def _replace_operators_in_place(submission: Submission) -> None:
@@ -207,11 +156,7 @@ def _replace_unary_operators(submission: Submission) -> None:
 
 
 def _replace_operator(
-    submission: Submission,
-    name: str,
-    ufunc: str,
-    call: Callable[..., Any],
-    by_numpy: Callable[..., Any] = lambda *operands: None,
+    submission: Submission, name: str, ufunc: str, call: Callable[..., Any]
 ) -> None:
     method = f"__{name}__"
     if not is_known("_array.array", f"ndarray.{method}"):
@@ -221,8 +166,6 @@ def _replace_operator(
     def operator(self: Any, *other: Any) -> Any:
         other = tuple([array_of(each) for each in other])
         made = call(templates, self, *other)
-        if made is None:
-            made = by_numpy(self, *other)
         return original(self, *other) if made is None else made
 
     # native code has one place for an operator and its reflection
@@ -271,11 +214,6 @@ def _replace_functions(kind: str, count: int, submission: Submission) -> None:
     owner, submit = getattr(submission.client, kind), pointwise_of(submission)
     templates_of, apply = submission.templates.get, submission.apply
     arrays_of, written = submission.arrays_of, submission.written
-    by_numpy = {
-        ufunc: _by_numpy(submission, templates.name)
-        for ufunc, templates in submission.templates.items()
-        if templates.name in _EXACT
-    }
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
         made, templates = None, templates_of(self)
@@ -288,8 +226,6 @@ def _replace_functions(kind: str, count: int, submission: Submission) -> None:
                 made = apply(templates.function, out, *operands)
                 if made is None:
                     made = submit(templates, operands, out)
-                if made is None and out is None and self in by_numpy:
-                    made = by_numpy[self](*operands)
             if made is None and options and options.keys() <= _OPTIONS:
                 made = written.call(self, operands, templates, **options)
         return original(self, *operands, **options) if made is None else made
