@@ -631,23 +631,14 @@ def find_extremes(source: Any, places: Any, largest: bool) -> None:
 def has_nan(array: Any) -> bool:
     """Whether an array of NumPy's has NaN, or is of unknown floats."""
 
-def count_in_intervals(values: Any, edges: Any, counts: Any) -> None:
-    """Count float64 numbers by intervals of one width, the last of which has its end.
-
-    Args:
-        values: of one dimension, in order, without NaN.
-        edges: one more than there are intervals, each of which is much wider than its
-            edges are rounded.
-        counts: of int64; is written.
-    """
-
 def sum_in_intervals(values: Any, edges: Any, weights: Any, sums: Any) -> None:
     """Sum weights by the intervals that numbers are in, as NumPy does.
 
     Args:
-        values: see ``count_in_intervals``.
-        edges: see there.
-        weights: of float64, one for each value.
+        values: float64 numbers of one dimension, in order, without NaN.
+        edges: one more than there are intervals, of one width, each of which is much
+            wider than its edges are rounded. The last has its end.
+        weights: of float64, one for each value; without any, each is 1.
         sums: of float64; is written.
     """
 

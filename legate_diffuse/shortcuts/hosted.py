@@ -195,11 +195,8 @@ class Hosted:
         """Return what a function says of an array; None if the original must."""
         if self._doctor.is_on:
             return None
-        try:
-            elements = self.elements.find(array)
-        except UnsuitableError:
-            return None
-        return function(elements)
+        elements = self.elements.given(array, brings=True)
+        return None if elements is None else function(elements)
 
     def assign(self, array: Any, key: Any, value: Any) -> bool:
         """Do ``array[key] = value``; False if the original must."""

@@ -94,10 +94,8 @@ PyObject* new_array(const StoreFields& fields, PyObject* root) {
     room.extents.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d)));
   }
 
-  auto made = nb::inst_alloc(nb::type<SmallArray>());
+  auto made = new_small_array(room);
 
-  new (nb::inst_ptr<SmallArray>(made)) SmallArray{std::move(room)};
-  nb::inst_mark_ready(made);
   // unless a finalizer has made one meanwhile
   if (!is_set(fields.small.of(root))) fields.small.set(root, made.release().ptr());
   return fields.small.of(root);

@@ -147,26 +147,48 @@ PyObject* Function::collect(PyObject* sequence) const {
   if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
     Py_RETURN_NONE;
   }
-  return made_or(collect_numbers(sequence), [&] { return collect_elements(sequence); });
-}
 
-PyObject* Function::collect_numbers(PyObject* sequence) const {
-  const std::int64_t count = PySequence_Fast_GET_SIZE(sequence);
-  auto* const* const numbers = PySequence_Fast_ITEMS(sequence);
+  // no list is changed meanwhile
+  const auto kept = owned(PySequence_Tuple(sequence));
+  const auto count = static_cast<std::int64_t>(PyTuple_GET_SIZE(kept.ptr()));
+  auto* const* const parts = &PyTuple_GET_ITEM(kept.ptr(), 0);
+  std::vector<nb::object> views;
+  PyObject* dtype = nullptr;
+  LocalOperand source;
 
+  for (std::int64_t at = 0; at < count; ++at) {
+    views.push_back(view_of(parts[at]));
+    if (!views.back().is_valid()) {
+      if (!is_real_number(parts[at])) Py_RETURN_NONE;
+    } else if (source.is_here(views.back().ptr(), false) && source.form.dim == 0 &&
+               (!dtype || source.dtype == dtype)) {
+      dtype = source.dtype;
+    } else {
+      Py_RETURN_NONE;
+    }
+  }
+
+  const auto type = dtype ? NamedType{number_type(dtype), text_of(dtype)} : type_of(parts, count);
   // single elements are constants
-  if (count < 2 || !std::all_of(numbers, numbers + count, is_real_number)) Py_RETURN_NONE;
-
-  const auto type = type_of(numbers, count);
-  const auto* const signature = find(type.name);
+  const auto* const signature = count > 1 ? find(type.name) : nullptr;
+  // beside arrays of others NumPy says of which type both are
+  const auto stays = [&](PyObject* number) {
+    return !dtype || (type.type == NumberType::FLOAT64 && is_number(number)) ||
+           (type.type == NumberType::INT64 && PyLong_CheckExact(number));
+  };
 
   return new_result(
-      *this, signature, 1, &count, nullptr,
-      // a finalizer may have changed a list
-      [&] { return PySequence_Fast_GET_SIZE(sequence) == count; },
+      *this, signature, 1, &count, dtype ? "array" : nullptr, [] { return true; },
       [&](char* to) {
-        for (std::int64_t index = 0; index < count; ++index, to += signature->itemsize) {
-          if (!put_real(PySequence_Fast_GET_ITEM(sequence, index), type.type, to)) return false;
+        for (std::int64_t at = 0; at < count; ++at, to += signature->itemsize) {
+          const auto& view = views[static_cast<std::size_t>(at)];
+
+          if (view.is_valid()) {
+            if (!source.is_here(view.ptr(), false)) return false;
+            std::memcpy(to, first_element(source), static_cast<std::size_t>(signature->itemsize));
+          } else if (!stays(parts[at]) || !put_real(parts[at], type.type, to)) {
+            return false;
+          }
         }
         return true;
       });
@@ -180,51 +202,6 @@ PyObject* Function::hold(PyObject* number) const {
   return new_result(
       *this, find(type.name), 0, nullptr, nullptr, [] { return true; },
       [&](char* to) { return put_real(number, type.type, to); });
-}
-
-PyObject* Function::collect_elements(PyObject* sequence) const {
-  // no list is changed meanwhile
-  const auto kept = nb::steal(PySequence_Tuple(sequence));
-  const auto count = static_cast<std::int64_t>(PyTuple_GET_SIZE(kept.ptr()));
-  const auto part = [&](std::int64_t at) { return PyTuple_GET_ITEM(kept.ptr(), at); };
-  std::vector<nb::object> views;
-  PyObject* dtype = nullptr;
-  LocalOperand source;
-
-  for (std::int64_t at = 0; at < count; ++at) {
-    views.push_back(view_of(part(at)));
-    if (!views.back().is_valid()) {
-      if (is_number(part(at))) continue;
-      Py_RETURN_NONE;
-    }
-    if (!source.is_here(views.back().ptr(), false) || source.form.dim != 0 ||
-        (dtype && source.dtype != dtype)) {
-      Py_RETURN_NONE;
-    }
-    dtype = source.dtype;
-  }
-
-  const auto* const signature = dtype && count > 1 ? find({dtype}) : nullptr;
-
-  return new_result(
-      *this, signature, 1, &count, "array", [] { return true; },
-      [&](char* to) {
-        const auto name = text_of(dtype);
-
-        for (std::int64_t at = 0; at < count; ++at, to += signature->itemsize) {
-          const auto& view = views[static_cast<std::size_t>(at)];
-
-          if (view.is_valid()) {
-            if (!source.is_here(view.ptr(), false)) return false;
-            std::memcpy(to, first_element(source), static_cast<std::size_t>(signature->itemsize));
-          } else if ((name != "float64" && (name != "int64" || PyFloat_CheckExact(part(at)))) ||
-                     !convert(part(at), number_type(dtype), to)) {
-            // NumPy says of which type both are
-            return false;
-          }
-        }
-        return true;
-      });
 }
 
 }  // namespace legate_diffuse

@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
+#include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -82,12 +80,10 @@ bool put_elements(PyObject* array, PyObject* old, PyObject* elements) {
     return false;
   }
 
-  const std::unique_ptr<char, decltype(&std::free)> now{
-      static_cast<char*>(std::malloc(std::max(size, std::size_t{1}))), &std::free};
+  std::vector<char> now(size);
 
-  if (!now) throw std::bad_alloc{};
-  copy_from(operand, now.get());
-  if (std::memcmp(now.get(), before.elements, size) != 0) return false;
+  copy_from(operand, now.data());
+  if (std::memcmp(now.data(), before.elements, size) != 0) return false;
 
   Run run{"assignment"};
 

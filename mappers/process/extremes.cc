@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "process/loop_types.h"
 #include "process/numpy_api.h"
 #include "program/elements.h"
 
@@ -125,18 +126,6 @@ LEGATE_DIFFUSE_FIND(float)
 LEGATE_DIFFUSE_FIND(std::int64_t)
 #undef LEGATE_DIFFUSE_FIND
 
-#define LEGATE_DIFFUSE_FIND(T)                                                            \
-  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t find_extreme( \
-      const T* row, std::int64_t count, bool largest) {                                   \
-    return find_in_row(row, count, largest);                                              \
-  }
-LEGATE_DIFFUSE_FIND(double)
-LEGATE_DIFFUSE_FIND(float)
-LEGATE_DIFFUSE_FIND(std::int64_t)
-LEGATE_DIFFUSE_FIND(std::int32_t)
-LEGATE_DIFFUSE_FIND(std::uint8_t)
-#undef LEGATE_DIFFUSE_FIND
-
 namespace {
 
 // Elements that are looked at together: a byte counts them, and vectors hold many bytes.
@@ -159,6 +148,10 @@ template <typename T>
 }  // namespace
 
 #define LEGATE_DIFFUSE_LOOK(T)                                                            \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t find_extreme( \
+      const T* row, std::int64_t count, bool largest) {                                   \
+    return find_in_row(row, count, largest);                                              \
+  }                                                                                       \
   __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t count_others( \
       const T* row, std::int64_t count) {                                                 \
     return count_in_row(row, count);                                                      \
@@ -195,15 +188,8 @@ void find_all_extremes(const Source& source, const Target& target, bool largest)
       source.shape(1) == 0) {
     throw nb::value_error("places of another shape");
   }
-  if (source.dtype() == nb::dtype<double>()) {
-    find_extremes_of<double>(source, target, largest);
-  } else if (source.dtype() == nb::dtype<float>()) {
-    find_extremes_of<float>(source, target, largest);
-  } else if (source.dtype() == nb::dtype<std::int64_t>()) {
-    find_extremes_of<std::int64_t>(source, target, largest);
-  } else {
-    throw nb::value_error("a type that is not compared");
-  }
+  with_loop_type(source.dtype(),
+                 [&](auto like) { find_extremes_of<decltype(like)>(source, target, largest); });
 }
 
 }  // namespace

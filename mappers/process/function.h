@@ -99,9 +99,6 @@ class Function {
 
   struct Given;
 
-  [[nodiscard]] PyObject* collect_numbers(PyObject* sequence) const;
-  [[nodiscard]] PyObject* collect_elements(PyObject* sequence) const;
-
   // Lets an operand show the elements of a view, if they are here, and not too many.
   bool may_be_read(LocalOperand& operand, PyObject* view) const;
 

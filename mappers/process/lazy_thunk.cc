@@ -89,15 +89,6 @@ std::pair<nb::object, LazyThunk*> new_part(const Stores& part) {
   return {std::move(array), lazy};
 }
 
-// The native part of a root, to which nothing was written yet.
-nb::object new_small_array(const RootShape& shape) {
-  auto made = nb::inst_alloc(nb::type<SmallArray>());
-
-  new (nb::inst_ptr<SmallArray>(made)) SmallArray{shape};
-  nb::inst_mark_ready(made);
-  return made;
-}
-
 nb::object new_thunk(const Stores& stores) {
   const auto& known = array_fields();
   const auto store = new_object(known.classes.store);
@@ -263,6 +254,14 @@ Stores stores_to_index(PyObject* array) {
   if (!lazy || !lazy->view) return stores_of(array);
   return {nb::borrow(lazy->key ? reinterpret_cast<PyObject*>(lazy) : lazy->view),
           nb::borrow(lazy->owner), nb::borrow(lazy->dtype)};
+}
+
+nb::object new_small_array(const RootShape& shape) {
+  auto made = nb::inst_alloc(nb::type<SmallArray>());
+
+  new (nb::inst_ptr<SmallArray>(made)) SmallArray{shape};
+  nb::inst_mark_ready(made);
+  return made;
 }
 
 nb::object new_array(const Stores& part) {

@@ -80,6 +80,9 @@ Stores stores_of(PyObject* array);
 // The stores of which a basic index shows a part: the view may be the lazy thunk of a part.
 Stores stores_to_index(PyObject* array);
 
+// The native part of a root, to which nothing was written yet.
+nanobind::object new_small_array(const RootShape& shape);
+
 // A new array with a lazy thunk of a part of another one.
 nanobind::object new_array(const Stores& part);
 

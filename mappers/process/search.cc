@@ -49,14 +49,6 @@ bool with_type_of(std::string_view dtype, const Visit& visit) {
   }
 }
 
-// A new array of one number.
-template <typename T>
-PyObject* single(const Function& function, std::string_view dtype, T value, const char* name) {
-  return new_result(
-      function, function.find(dtype), 0, nullptr, name, [] { return true; },
-      [&](char* to) { return std::memcpy(to, &value, sizeof(value)); });
-}
-
 // The places of extremes along the axis after which there are so many columns; false if there is
 // NaN, or there is no loop for the type.
 template <typename T>
@@ -103,21 +95,19 @@ PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bo
 
   const auto& form = operand.form;
   const auto along = axis_from(axis, form.dim);
+  Shape shape;
+  std::int64_t count = form.volume, columns = 1;
 
-  if (!along || form.volume > MOST_POINTS) Py_RETURN_NONE;
-  if (form.dim == 1) return extreme(function, array, largest);
-
-  std::array<std::int64_t, LEGATE_MAX_DIM> extents;
-  auto* const rest = std::copy(form.extents, form.extents + *along, extents.begin());
-
-  std::copy(form.extents + *along + 1, form.extents + form.dim, rest);
-
-  const auto count = form.extents[*along];
-  const auto columns =
-      std::accumulate(rest, extents.begin() + form.dim - 1, std::int64_t{1}, std::multiplies<>{});
+  // NumPy looks at many in less time
+  if ((axis != Py_None && !along) || form.volume > MOST_POINTS) Py_RETURN_NONE;
+  if (along) count = form.extents[*along];
+  for (std::int64_t d = 0; along && d < form.dim; ++d) {
+    if (d != *along) shape.extents[shape.dim++] = form.extents[d];
+    if (d > *along) columns *= form.extents[d];
+  }
   return new_result(
-      function, function.find("int64"), form.dim - 1, extents.data(), largest ? "argmax" : "argmin",
-      [&] { return find(array, operand); },
+      function, function.find("int64"), shape.dim, shape.extents.data(),
+      largest ? "argmax" : "argmin", [&] { return find(array, operand); },
       [&](char* to) {
         bool is_done = false;
 
@@ -130,37 +120,20 @@ PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bo
       });
 }
 
-PyObject* extreme(const Function& function, PyObject* array, bool largest) {
-  LocalOperand operand;
-  std::int64_t place = -1;
-
-  // NumPy looks at many in less time
-  if (!find(array, operand) || operand.form.volume > MOST_POINTS) Py_RETURN_NONE;
-  if (!with_type_of(text_of(operand.dtype),
-                    [&](auto like) {
-                      const InOrder<decltype(like)> found{operand};
-
-                      place = find_extreme(found.elements, found.count, largest);
-                    }) ||
-      place < 0) {
-    Py_RETURN_NONE;
-  }
-  return single(function, "int64", place, largest ? "argmax" : "argmin");
-}
-
 PyObject* count_of_others(const Function& function, PyObject* array) {
   LocalOperand operand;
   std::uint64_t count = 0;
 
-  if (!find(array, operand)) Py_RETURN_NONE;
-  if (!with_type_of(text_of(operand.dtype), [&](auto like) {
+  if (!find(array, operand) || !with_type_of(text_of(operand.dtype), [&](auto like) {
         const InOrder<decltype(like)> found{operand};
 
         count = static_cast<std::uint64_t>(count_others(found.elements, found.count));
       })) {
     Py_RETURN_NONE;
   }
-  return single(function, "uint64", count, "count_nonzero");
+  return new_result(
+      function, function.find("uint64"), 0, nullptr, "count_nonzero", [] { return true; },
+      [&](char* to) { return std::memcpy(to, &count, sizeof(count)); });
 }
 
 }  // namespace legate_diffuse

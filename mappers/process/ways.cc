@@ -140,15 +140,15 @@ PyObject* size_of(const Arguments& given) {
   return PyLong_FromLongLong(size);
 }
 
-PyObject* extreme_of(const Arguments& given, bool largest) {
-  if (given.end_at(1)) return extreme(given.arrays, given[0], largest);
-  return given.end_at(2) ? extremes(given.arrays, given[0], given[1], largest) : none();
+PyObject* extremes_of(const Arguments& given, bool largest) {
+  return given.end_at(2) ? extremes(given.arrays, given[0], given[1] ? given[1] : Py_None, largest)
+                         : none();
 }
 
 constexpr std::array WAYS{
     NamedWay{"arange", range_of},
-    NamedWay{"argmax", [](const Arguments& given) { return extreme_of(given, true); }},
-    NamedWay{"argmin", [](const Arguments& given) { return extreme_of(given, false); }},
+    NamedWay{"argmax", [](const Arguments& given) { return extremes_of(given, true); }},
+    NamedWay{"argmin", [](const Arguments& given) { return extremes_of(given, false); }},
     NamedWay{"array_ufunc", array_ufunc},
     NamedWay{"asarray",
              [](const Arguments& given) {
