@@ -118,7 +118,13 @@ def _replace_products(submission: Submission) -> None:
             are_vectors = len(one.shape) == len(other.shape) == 1
             return multiply_integers(a, b) if are_vectors else None
         if len(one.shape) == len(other.shape) == 2:
-            return multiply(a, b)
+            made = multiply(a, b)
+            (rows, depth), (others, columns) = one.shape, other.shape
+            is_outer = depth == others == 1 < min(rows, columns)
+            if made is None and is_outer and one.root.dtype in _REAL:
+                # a loop, which adds to zeros as the original does
+                made = a * b + 0.0
+            return made
         extents = *one.shape, *other.shape
         dims = {len(one.shape), len(other.shape)}
         narrowest = 2 if dims == {1} else NARROWEST_PRODUCT

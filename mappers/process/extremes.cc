@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "process/loop_types.h"
@@ -38,17 +39,6 @@ template <typename T, typename Precedes>
       best[column] = is_found ? one : before;
       places[column] = is_found ? at : places[column];
     }
-  }
-}
-
-template <typename T>
-[[gnu::always_inline]] inline void find_in_rows(const T* rows, std::int64_t count,
-                                                std::int64_t columns, std::int64_t* places, T* best,
-                                                bool largest) {
-  if (largest) {
-    find_in_rows(rows, count, columns, places, best, [](T a, T b) { return a > b; });
-  } else {
-    find_in_rows(rows, count, columns, places, best, [](T a, T b) { return a < b; });
   }
 }
 
@@ -107,19 +97,17 @@ template <bool LARGEST, typename T>
   return at;
 }
 
-template <typename T>
-[[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count,
-                                                       bool largest) {
-  return largest ? find_in_row<true>(row, count) : find_in_row<false>(row, count);
-}
-
 }  // namespace
 
 #define LEGATE_DIFFUSE_FIND(T)                                                                \
   __attribute__((target_clones("avx512f", "avx2", "default"))) void find_extremes(            \
       const T* rows, std::int64_t count, std::int64_t columns, std::int64_t* places, T* best, \
       bool largest) {                                                                         \
-    find_in_rows(rows, count, columns, places, best, largest);                                \
+    if (largest) {                                                                            \
+      find_in_rows(rows, count, columns, places, best, std::greater<T>{});                    \
+    } else {                                                                                  \
+      find_in_rows(rows, count, columns, places, best, std::less<T>{});                       \
+    }                                                                                         \
   }
 LEGATE_DIFFUSE_FIND(double)
 LEGATE_DIFFUSE_FIND(float)
@@ -150,7 +138,7 @@ template <typename T>
 #define LEGATE_DIFFUSE_LOOK(T)                                                            \
   __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t find_extreme( \
       const T* row, std::int64_t count, bool largest) {                                   \
-    return find_in_row(row, count, largest);                                              \
+    return largest ? find_in_row<true>(row, count) : find_in_row<false>(row, count);      \
   }                                                                                       \
   __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t count_others( \
       const T* row, std::int64_t count) {                                                 \

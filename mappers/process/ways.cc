@@ -169,8 +169,10 @@ constexpr std::array WAYS{
         [](const Arguments& given) { return given[1] ? expanded(given[0], given[1]) : none(); }},
     NamedWay{"fill",
              [](const Arguments& given) {
-               return Py_NewRef(given[1] && put(given[0], Py_Ellipsis, given[1]) ? Py_NotImplemented
-                                                                                 : Py_None);
+               return Py_NewRef(given[1] && is_assignable(given[1]) &&
+                                        put(given[0], Py_Ellipsis, given[1])
+                                    ? Py_NotImplemented
+                                    : Py_None);
              }},
     NamedWay{"flatten", flattened},
     NamedWay{"flip",
