@@ -34,10 +34,11 @@ void for_each_row(const Form& form, const Strides& strides, const Visit& visit) 
   }
 }
 
-// Calls `visit` with each element of an array of integers, in row-major order; false if an int64
-// does not have all of their type.
+// Calls `visit` with the rows of an array of integers, in row-major order: a zero of their type,
+// where the first one is, how many there are, and how many bytes apart. False if an int64 does not
+// have all of the type.
 template <typename Visit>
-bool for_each_integer(const LocalOperand& integers, const Visit& visit) {
+bool for_each_row_of_integers(const LocalOperand& integers, const Visit& visit) {
   const auto strides = integers.byte_strides();
   const auto& form = integers.form;
   const auto* const first = first_element(integers);
@@ -47,16 +48,8 @@ bool for_each_integer(const LocalOperand& integers, const Visit& visit) {
   return with_integer(number_type(integers.dtype), [&](auto like) {
     if constexpr (std::is_same_v<decltype(like), std::uint64_t>) return false;
     if (form.volume > 0) {
-      // the loop has copies of all it uses, as bytes may be anybody's
-      for_each_row(form, strides, [=](std::int64_t distance) {
-        const auto* from = first + distance;
-        auto integer = like;
-
-        for (std::int64_t at = 0; at < count; ++at, from += step) {
-          std::memcpy(&integer, from, sizeof(integer));
-          visit(static_cast<std::int64_t>(integer));
-        }
-      });
+      for_each_row(form, strides,
+                   [&](std::int64_t distance) { visit(like, first + distance, count, step); });
     }
     return true;
   });

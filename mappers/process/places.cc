@@ -264,16 +264,26 @@ class Places {
   // False if one of the integers is outside.
   bool add_places(const LocalOperand& integers, std::int64_t extent, std::int64_t stride) {
     auto* to = distances_.data();
-    bool is_inside = true;
+    bool are_inside = true;
 
-    return for_each_integer(integers,
-                            [&to, &is_inside, extent, stride](std::int64_t integer) {
-                              const auto place = integer + (integer < 0 ? extent : 0);
+    return for_each_row_of_integers(
+               integers,
+               [&](auto integer, const char* from, std::int64_t count, std::int64_t step) {
+                 auto* next = to;
+                 bool is_inside = true;
 
-                              is_inside &= place >= 0 && place < extent;
-                              *to++ += place * stride;
-                            }) &&
-           is_inside;
+                 to += count;
+                 for (auto* const end = to; next < end; from += step) {
+                   std::memcpy(&integer, from, sizeof(integer));
+
+                   const auto place = integer + (integer < 0 ? extent : 0);
+
+                   is_inside &= place >= 0 && place < extent;
+                   *next++ += place * stride;
+                 }
+                 are_inside &= is_inside;
+               }) &&
+           are_inside;
   }
 
   std::array<PyObject*, LEGATE_MAX_DIM> arrays_;
