@@ -37,9 +37,11 @@ void add_zero(char* elements, std::int64_t count) {
 // The bytes of a number in an array of a type: any type has a zero. False if it is left to Python.
 bool read_number(PyObject* number, std::string_view dtype, ScalarBlock& value) {
   value = {};
-  return number == Py_False || integer_from(number) == 0 ||
-         (is_assignable(number) &&
-          convert_for_assignment(number, number_type(dtype), value.bytes.data()));
+  if (number == Py_True) return read_number(number_of(1), dtype, value);
+  if (number == Py_False || integer_from(number) == 0) return true;
+  if (!is_any_number(number)) return false;
+  if (dtype == "bool") return integer_from(number) == 1 && (value.bytes[0] = 1);
+  return convert(number, number_type(dtype), value.bytes.data());
 }
 
 PyObject* filled(const Function& function, const Signature* signature, PyObject* layout,
