@@ -327,32 +327,26 @@ def apply(function: Function, out: Any, *operands: Any) -> Any:
 def reduce(function: Function, array: Any, axis: Any) -> Any:
     """Return an array reduced along an axis."""
 
-def reduce_axes(function: Function, array: Any, given: tuple[str, Any]) -> Any:
-    """Return an array reduced along axes by a method of a name; None unless it can."""
-
-def gathered(function: Function, array: Any, places: Any) -> Any:
-    """Return the elements at an array of places; None if that is left to Python."""
-
 def collect(function: Function, sequence: Any) -> Any:
     """Return an array of the numbers in a list or a tuple.
 
     The function makes arrays.
     """
 
-def get_selected(function: Function, array: Any, mask: Any) -> Any:
-    """Return ``array[mask]`` for a mask of the same shape.
+def get_at_places(function: Function, array: Any, key: Any) -> Any:
+    """Return ``array[key]`` for a mask of the same shape, or a key with arrays.
 
-    The function makes arrays.
+    None if that is left to Python. The function makes arrays.
     """
 
-def elements_of(array: Any) -> tuple[bytes, tuple[int, ...], str] | None:
-    """Return a copy of the elements that an array shows, in row-major order.
+def elements_of(array: Any) -> Any:
+    """Return a copy of the elements that an array shows, as an array of NumPy's.
 
-    Their bytes, the extents, and the name of their type; None if they are not here.
+    In row-major order; None if they are not here.
     """
 
-def put_elements(array: Any, old: bytes, elements: bytes) -> bool:
-    """Let an array show other elements, in row-major order.
+def put_elements(array: Any, old: Any, elements: Any) -> bool:
+    """Let an array show other elements, of an array of NumPy's in row-major order.
 
     False if it does not show the old ones any more, or they are not here.
     """
@@ -640,23 +634,14 @@ def find_extremes(source: Any, places: Any, largest: bool) -> None:
 def has_nan(array: Any) -> bool:
     """Whether an array of NumPy's has NaN, or is of unknown floats."""
 
-def count_in_intervals(values: Any, edges: Any, counts: Any) -> None:
-    """Count float64 numbers by intervals of one width, the last of which has its end.
-
-    Args:
-        values: of one dimension, in order, without NaN.
-        edges: one more than there are intervals, each of which is much wider than its
-            edges are rounded.
-        counts: of int64; is written.
-    """
-
 def sum_in_intervals(values: Any, edges: Any, weights: Any, sums: Any) -> None:
     """Sum weights by the intervals that numbers are in, as NumPy does.
 
     Args:
-        values: see ``count_in_intervals``.
-        edges: see there.
-        weights: of float64, one for each value.
+        values: float64 numbers of one dimension, in order, without NaN.
+        edges: one more than there are intervals, of one width, each of which is much
+            wider than its edges are rounded. The last has its end.
+        weights: of float64, one for each value; without any, each is 1.
         sums: of float64; is written.
     """
 

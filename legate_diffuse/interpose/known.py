@@ -100,7 +100,6 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "ndarray.fill": (0x7F3302C390C4E795, 0xA0E6D26F6F443ABA),
         "ndarray.flatten": (0x105C4151F82EB09F, 0x0C03E9F1686180C8),
         "ndarray.item": (0x65E14B707A30513A, 0x7B224A55B78C4C2D),
-        "ndarray.itemsize": (0xC446C1EB6B14028F, 0x9D9195DFE74F5EF5),
         "ndarray.max": (0xDC53FA79D23F8C27, 0x919C1BEA3B49BEF2),
         "ndarray.mean": (0x1DD4984C7E41D64F, 0x7D98D7A6829AE308),
         "ndarray.min": (0xE26634FA540FD1C5, 0xB28BADC4E39298C7),

@@ -217,11 +217,12 @@ def _counted(a: Any, bins: Any, range: Any, weights: Any) -> Any:
     step = max(np.spacing(np.abs(edges).max()), np.finfo(float).tiny)
     if not bins * _LEAST_WIDTH * step < edges[-1] - edges[0] < np.inf:
         return np.histogram(a, bins=bins, range=range, weights=weights)
-    found = np.empty(bins, np.int64 if weights is None else float)
-    values, *added = [np.ascontiguousarray(each).reshape(-1) for each in arrays]
-    native = real.legate.native
-    call = native.sum_in_intervals if added else native.count_in_intervals
-    call(values, edges, *added, found)
+    found = np.empty(bins)
+    rows: list[Any] = [np.ascontiguousarray(each).reshape(-1) for each in arrays]
+    added = rows[1] if len(rows) > 1 else None
+    real.legate.native.sum_in_intervals(rows[0], edges, added, found)
+    if weights is None:
+        found = found.astype(np.int64)
     return found, edges
 
 

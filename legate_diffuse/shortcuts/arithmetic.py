@@ -14,199 +14,169 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import TARGETS, common_type
 from legate_diffuse.shortcuts.submission import Submission
-from legate_diffuse.shortcuts.templates import COMPLEX, PRODUCTS, Templates
-from legate_diffuse.stores.view import over
+from legate_diffuse.shortcuts.templates import COMPLEX, PRODUCTS, Template, Templates
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View
 
 # Python's numbers.
 _NUMBERS: Final = frozenset((float, int, complex, bool))
 
 
-def binary_of(submission: Submission) -> Callable[..., Any]:
-    """Return what submits an operation on an array and another operand."""
+def submit_over(
+    submission: Submission, template: Template, views: list[View], out: Any = None
+) -> Any:
+    """Submit a task on views that repeat over the shape that they have in common.
+
+    It writes ``out``, or a new array. None if that is left to the original.
+    """
+    shape = views[0].shape
+    for view in views[1:]:
+        over_both = shape if view.shape == shape else common_shape(shape, view.shape)
+        if over_both is None:
+            return None
+        shape = over_both
+    operands = [
+        view if view.shape == shape else repeated(view, shape) for view in views
+    ]
+    if out is None:
+        made = submission.make(template, shape, *operands)
+    else:
+        made = submission.write(template, shape, out, *operands)
+    template.learn_once(*[view.root.dtype for view in views])
+    return made
+
+
+def pointwise_of(submission: Submission) -> Callable[..., Any]:
+    """Return what submits an operation on arrays, and numbers beside them."""
     client, selections = submission.client, submission.selections
-    make, write, constant = submission.make, submission.write, submission.constant
-    apply, convert = submission.apply, submission.conversions.convert
-    selection = selections.type
-    ndarray, doctor = client.ndarray, client.doctor
+    apply, conversions = submission.apply, submission.conversions
+    ndarray, view_of = client.ndarray, client.view_of
 
     def mixed(
         templates: Templates,
-        x: Any,
-        y: Any,
-        swapped: bool,
+        operands: Sequence[Any],
+        kinds: tuple[Any, ...],
         out: Any,
         common: str | None,
     ) -> Any:
         """Submit an operation on operands that are first converted to one type."""
-        kind = templates.resolved(common)
-        if kind not in TARGETS:
+        target = templates.resolved(common)
+        if target not in TARGETS:
             return None
-        kinds = [
-            each._thunk.base._view.root.dtype if type(each) is ndarray else type(each)
-            for each in (x, y)
+        converted = [
+            each
+            if type(each) is not ndarray or kind == target
+            else conversions.convert(each, target)
+            for each, kind in zip(operands, kinds, strict=True)
         ]
-        if x._thunk.base._view.root.dtype != kind:
-            x = convert(x, kind)
-        if type(y) is ndarray and y._thunk.base._view.root.dtype != kind:
-            y = convert(y, kind)
-        if x is None or y is None:
+        if any([each is None for each in converted]):
             return None
-        operands = (y, x) if swapped else (x, y)
-        made = apply(templates.function, out, *operands)
+        made = apply(templates.function, out, *converted)
         if made is None:
-            made = binary(templates, x, y, swapped, out)
-        else:
-            order = slice(None, None, -1 if swapped else 1)
-            target = x._thunk.base._view.root.dtype
-            submission.conversions.learn(
-                templates.function, tuple(kinds[order]), target
-            )
+            return submit(templates, converted, out)
+        views = [view for each in converted if (view := view_of(each))]
+        conversions.learn(templates.function, kinds, views[0].root.dtype)
         return made
 
-    def binary(
-        templates: Templates, x: Any, y: Any, swapped: bool, out: Any = None
-    ) -> Any:
-        """Submit an operation on an array and another operand.
-
-        None if it is left to the original.
-        """
-        thunk = x._thunk
-        kind: Any = type(y)
-        if issubclass(kind, np.number):
-            y = _number(y, x.dtype)
-            made = apply(templates.function, out, *((y, x) if swapped else (x, y)))
+    def submit(templates: Templates, operands: Sequence[Any], out: Any = None) -> Any:
+        """Submit an operation; None if it is left to the original."""
+        arrays = [each for each in operands if type(each) is ndarray]
+        if any([isinstance(each, np.number) for each in operands]) and arrays:
+            plain = [_number(each, arrays[0].dtype) for each in operands]
+            operands = [submission.single_of(each) for each in plain]
+            arrays = [each for each in operands if type(each) is ndarray]
+            made = apply(templates.function, out, *operands)
             if made is not None:
                 return made
-            kind = type(y)
-        if type(thunk) is selection or (
-            kind is ndarray and type(y._thunk) is selection
-        ):
-            return selections.binary(binary, templates, (x, y), swapped, out)
-        base = thunk.base
-        if type(base) is not LogicalStore:
-            # within a task, stores are Legate's own
+        if any([type(each._thunk) is selections.type for each in arrays]):
+            return selections.apply(submit, templates, operands, out)
+        views = [view_of(each) for each in operands]
+        roots = [view.root for view in views if view is not None]
+        # within a task, stores are Legate's own
+        if not roots or len(roots) < len(arrays) or client.doctor.is_on:
             return None
-        a = base._view
-        root = a.root
-        template = templates[root.dtype]
-        if not root.fusable or doctor.is_on:
-            return None
-        shape = a.shape
-        if kind is ndarray:
-            base = y._thunk.base
-            if type(base) is not LogicalStore:
+        if len(roots) < len(operands):
+            kinds = {type(each) for each in operands} - {ndarray}
+            if not (templates.takes_numbers and kinds <= _NUMBERS):
                 return None
-            b = base._view
-            if not b.root.fusable:
-                return None
-            if template is None or b.root.dtype is not root.dtype:
-                common = common_type(root.dtype, b.root.dtype)
-                return mixed(templates, x, y, swapped, out, common)
-            if b.shape != shape:
-                over_both = common_shape(shape, b.shape)
-                if over_both is None:
-                    return None
-                shape = over_both
-                a, b = repeated(a, shape), repeated(b, shape)
-        elif templates.takes_numbers and kind in _NUMBERS:
-            if templates.products is not None and root.dtype in COMPLEX and not swapped:
-                made = power(templates.products, x, y, out)
-                if made is not None:
-                    return made
-            common = common_type(root.dtype, kind)
-            if common is not None and (template is None or common != root.dtype):
-                return mixed(templates, x, y, swapped, out, common)
-            number = constant(root, y)
-            if number is None:
-                return None
-            b = number
-            if shape:
-                b = over(b, shape)
-        else:
-            return None
-        if template is None:
-            return None
-        if swapped:
-            a, b = b, a
-        if out is None:
-            made = make(template, shape, a, b)
-        else:
-            made = write(template, shape, out, a, b)
-        template.learn_once(root.dtype, root.dtype)
-        return made
+            made = power(templates, operands, roots[0], out)
+            if made is not None:
+                return made
+        return typed(templates, operands, views, roots, out)
 
-    def power(products: Templates, x: Any, exponent: complex, out: Any) -> Any:
+    def typed(
+        templates: Templates,
+        operands: Sequence[Any],
+        views: list[View | None],
+        roots: list[Root],
+        out: Any,
+    ) -> Any:
+        """Submit an operation on operands of which the types are known."""
+        root, template = roots[0], templates[roots[0].dtype]
+        kinds: tuple[Any, ...] = tuple(
+            [
+                type(each) if view is None else view.root.dtype
+                for each, view in zip(operands, views, strict=True)
+            ]
+        )
+        common: str | None = root.dtype
+        for kind in kinds:
+            common = common_type(common, kind)
+        if (
+            template is None
+            or any([each.dtype is not root.dtype for each in roots])
+            or common not in (None, root.dtype)
+        ):
+            return mixed(templates, operands, kinds, out, common)
+        found = [
+            submission.constant(root, each) if view is None else view
+            for each, view in zip(operands, views, strict=True)
+        ]
+        shown = [view for view in found if view is not None]
+        if len(shown) < len(found):
+            return None
+        return submit_over(submission, template, shown, out)
+
+    def power(
+        templates: Templates, operands: Sequence[Any], root: Root, out: Any
+    ) -> Any:
         """Submit the products that a power is; None if it is none."""
-        if type(exponent) is complex or exponent not in PRODUCTS:
+        factor, exponent = operands[0], operands[-1]
+        products = templates.products
+        if (
+            products is None
+            or root.dtype not in COMPLEX
+            or type(exponent) in (ndarray, complex)
+            or exponent not in PRODUCTS
+        ):
             return None
         if exponent == 2:
-            return binary(products, x, x, False, out)
-        square = binary(products, x, x, False)
+            return submit(products, (factor, factor), out)
+        square = submit(products, (factor, factor))
         if square is None:
             return None
-        return binary(products, x if exponent == 3 else square, square, False, out)
+        return submit(products, (factor if exponent == 3 else square, square), out)
 
-    return binary
+    return submit
 
 
 def _number(number: Any, dtype: Any) -> Any:
-    """Return a number of NumPy's as Python's, where that makes the same of an array."""
+    """Return a number of NumPy's as Python's, where that makes the same of an array.
+
+    Anything else as it is.
+    """
+    if not isinstance(number, np.number):
+        return number
     plain = number.item()
     if type(plain) not in _NUMBERS:
         return number
     alike = np.result_type(dtype, number.dtype) == np.result_type(dtype, type(plain)(0))
     return plain if alike else number
-
-
-def unary_of(submission: Submission) -> Callable[..., Any]:
-    """Return what submits an operation on an array."""
-    selections, make, write = submission.selections, submission.make, submission.write
-    selection, doctor = selections.type, submission.client.doctor
-    conversions, apply = submission.conversions, submission.apply
-
-    def mixed(templates: Templates, x: Any, out: Any, source: str | None) -> Any:
-        """Submit an operation on an operand that is first converted."""
-        target = templates.resolved(source)
-        if target not in TARGETS or source == target or out is not None:
-            return None
-        converted = conversions.convert(x, target)
-        if converted is None:
-            return None
-        made = apply(templates.function, None, converted)
-        if made is None:
-            return unary(templates, converted)
-        target = converted._thunk.base._view.root.dtype
-        conversions.learn(templates.function, (source,), target)
-        return made
-
-    def unary(templates: Templates, x: Any, out: Any = None) -> Any:
-        """Submit an operation on an array; None if it is left to the original."""
-        thunk = x._thunk
-        if type(thunk) is selection:
-            return selections.unary(unary, templates, x, out)
-        base = thunk.base
-        if type(base) is not LogicalStore:
-            return None
-        view = base._view
-        template = templates[view.root.dtype]
-        if not view.root.fusable or doctor.is_on:
-            return None
-        if template is None:
-            return mixed(templates, x, out, view.root.dtype)
-        if out is None:
-            made = make(template, view.shape, view)
-        else:
-            made = write(template, view.shape, out, view)
-        template.learn_once(view.root.dtype)
-        return made
-
-    return unary

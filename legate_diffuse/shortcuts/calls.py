@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shortcuts for cuPyNumeric's operators and universal functions (``arithmetic.py``).
 
-What no kernel computes on small arrays NumPy does, where its bits are the same.
-
 Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 """
 
@@ -14,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.arithmetic import binary_of, unary_of
+from legate_diffuse.shortcuts.arithmetic import pointwise_of
 from legate_diffuse.shortcuts.client import CHECKS, OF_NUMBERS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
@@ -118,70 +116,27 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 _OUT: Final = frozenset(("out",))
 # The others of cuPyNumeric's functions.
 _OPTIONS: Final = _OUT | {"dtype", "casting", "where", "order"}
-_INT: Final = np.dtype(np.int64)
-# What has the same bits wherever it is computed.
-_EXACT: Final = frozenset(
-    {"add", "subtract", "multiply", "left_shift", "right_shift", "invert", "ldexp"}
-    | {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
-    | {"bitwise_and", "bitwise_or", "bitwise_xor"}
-    | {"logical_and", "logical_or", "logical_xor", "logical_not"}
-    | {"isfinite", "isinf", "isnan", "signbit"}
-)
-# Kinds of types that have no operators of their own (complex numbers have a product).
-_REAL_KINDS: Final = "biuf"
-_REFUSED: Final = (complex, str, bytes, type(None), type, np.dtype, slice)
-
-
-def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
-    """Return what NumPy makes of small operands of which no kernel does.
-
-    None where the original is to run: what is computed may have other bits.
-    """
-    if name not in _EXACT or not submission.templates_of(name).is_known:
-        return lambda *operands: None
-    function, ndarray = getattr(np, name), submission.client.ndarray
-    count = function.nin
-    counts = count, count, 0 if submission.client.takes_numbers else count
-    run = submission.by_numpy(function, name, _REAL_KINDS, counts, brings=False)
-
-    def call(*operands: Any) -> Any:
-        # the original takes the real part of a complex number for its truth, and raises
-        # for what is no number
-        if any([isinstance(each, _REFUSED) for each in operands]):
-            return None
-        # and for an integer that the other operand's type does not have, or none
-        numbers = [each for each in operands if type(each) is int]
-        types = [each.dtype for each in operands if type(each) is ndarray] or [_INT]
-        if not all([_has(dtype, each) for dtype in types for each in numbers]):
-            return None
-        return run(*(operands[::-1] if swapped else operands))
-
-    return call
-
-
-def _has(dtype: Any, number: int) -> bool:
-    """Whether a number is one of a type's, where that is a type of integers."""
-    if dtype.kind not in "iu":
-        return True
-    bounds = np.iinfo(dtype)
-    return bounds.min <= number <= bounds.max
 
 
 def _replace_operators(submission: Submission) -> None:
-    binary = binary_of(submission)
-    for name, (ufunc, second) in _OPERATORS.items():
-        by_numpy = _by_numpy(submission, ufunc, second)
-        _replace_operator(
-            submission, name, ufunc, partial(binary, swapped=second), by_numpy
-        )
+    submit = pointwise_of(submission)
+
+    def second(templates: Templates, x: Any, y: Any) -> Any:
+        return submit(templates, (y, x))
+
+    def first(templates: Templates, x: Any, y: Any) -> Any:
+        return submit(templates, (x, y))
+
+    for name, (ufunc, is_second) in _OPERATORS.items():
+        _replace_operator(submission, name, ufunc, second if is_second else first)
 
 
 def _replace_operators_in_place(submission: Submission) -> None:
-    binary, view_of = binary_of(submission), submission.client.view_of
+    submit, view_of = pointwise_of(submission), submission.client.view_of
     write, ufuncs = submission.written.call, submission.client.ufuncs
 
     def in_place(templates: Templates, x: Any, y: Any) -> Any:
-        made = binary(templates, x, y, False, x)
+        made = submit(templates, (x, y), x)
         if made is None and view_of(x) is not None:
             made = write(ufuncs[templates.name], (x, y), templates, out=x)
         return made
@@ -191,17 +146,17 @@ def _replace_operators_in_place(submission: Submission) -> None:
 
 
 def _replace_unary_operators(submission: Submission) -> None:
-    unary = unary_of(submission)
+    submit = pointwise_of(submission)
+
+    def unary(templates: Templates, x: Any) -> Any:
+        return submit(templates, (x,))
+
     for name, ufunc in _UNARY.items():
         _replace_operator(submission, name, ufunc, unary)
 
 
 def _replace_operator(
-    submission: Submission,
-    name: str,
-    ufunc: str,
-    call: Callable[..., Any],
-    by_numpy: Callable[..., Any] = lambda *operands: None,
+    submission: Submission, name: str, ufunc: str, call: Callable[..., Any]
 ) -> None:
     method = f"__{name}__"
     if not is_known("_array.array", f"ndarray.{method}"):
@@ -211,8 +166,6 @@ def _replace_operator(
     def operator(self: Any, *other: Any) -> Any:
         other = tuple([array_of(each) for each in other])
         made = call(templates, self, *other)
-        if made is None:
-            made = by_numpy(self, *other)
         return original(self, *other) if made is None else made
 
     # native code has one place for an operator and its reflection
@@ -257,36 +210,10 @@ def _replace_universal_function(submission: Submission) -> None:
     )
 
 
-def _replace_binary_functions(submission: Submission) -> None:
-    ndarray, binary = submission.client.ndarray, binary_of(submission)
-
-    def submit(templates: Templates, out: Any, x: Any, y: Any) -> Any:
-        if type(x) is ndarray:
-            return binary(templates, x, y, False, out)
-        return binary(templates, y, x, True, out) if type(y) is ndarray else None
-
-    _replace_functions(submission, submission.client.binary_ufunc, 2, submit)
-
-
-def _replace_unary_functions(submission: Submission) -> None:
-    ndarray, unary = submission.client.ndarray, unary_of(submission)
-
-    def found(templates: Templates, out: Any, x: Any) -> Any:
-        return unary(templates, x, out) if type(x) is ndarray else None
-
-    _replace_functions(submission, submission.client.unary_ufunc, 1, found)
-
-
-def _replace_functions(
-    submission: Submission, kind: type, count: int, submit: Callable[..., Any]
-) -> None:
+def _replace_functions(kind: str, count: int, submission: Submission) -> None:
+    owner, submit = getattr(submission.client, kind), pointwise_of(submission)
     templates_of, apply = submission.templates.get, submission.apply
     arrays_of, written = submission.arrays_of, submission.written
-    by_numpy = {
-        ufunc: _by_numpy(submission, templates.name)
-        for ufunc, templates in submission.templates.items()
-        if templates.name in _EXACT
-    }
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
         made, templates = None, templates_of(self)
@@ -298,15 +225,13 @@ def _replace_functions(
             if options.keys() <= _OUT:
                 made = apply(templates.function, out, *operands)
                 if made is None:
-                    made = submit(templates, out, *operands)
-                if made is None and out is None and self in by_numpy:
-                    made = by_numpy[self](*operands)
+                    made = submit(templates, operands, out)
             if made is None and options and options.keys() <= _OPTIONS:
                 made = written.call(self, operands, templates, **options)
         return original(self, *operands, **options) if made is None else made
 
-    submission.called.add(kind)
-    original = replace(kind, "__call__", call)
+    submission.called.add(owner)
+    original = replace(owner, "__call__", call)
 
 
 def _methods(names: Iterable[str]) -> tuple[Source, ...]:
@@ -343,11 +268,11 @@ SHORTCUTS: Final = (
     Shortcut(
         "functions of two operands",
         _OF_TWO_OPERANDS,
-        _replace_binary_functions,
+        partial(_replace_functions, "binary_ufunc", 2),
     ),
     Shortcut(
         "functions of one operand",
         _OF_ONE_OPERAND,
-        _replace_unary_functions,
+        partial(_replace_functions, "unary_ufunc", 1),
     ),
 )

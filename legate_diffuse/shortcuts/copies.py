@@ -56,11 +56,6 @@ COPIED: Final[tuple[Source, ...]] = (
 _NUMBERS: Final = {float: "float64", int: "int64"}
 
 
-def _rows(elements: Any, places: Any) -> Any:
-    """Return elements at places along the first axis, in a fraction of the time."""
-    return elements.take(places, 0)
-
-
 def _replace_get(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, show = client.ndarray, client.doctor, submission.show
@@ -69,24 +64,10 @@ def _replace_get(submission: Submission) -> None:
     read = new_function(client)
     reads = element_templates(client, "READ", read)
     arrays = hosted.new_arrays
-    get_selected = client.legate.native.get_selected
-    gathered = client.legate.native.gathered
-    take = np.ndarray.__getitem__, "take", ALL_KINDS, (2, 2, 1)
-    take_selected = submission.by_numpy(*take, computes=False)
-    taken = hosted.recipe(*take, brings=False, reads_many=False, computes=False)
-    take_rows = submission.by_numpy(_rows, "take", ALL_KINDS, (2, 2, 2), computes=False)
-    index = submission.native_first("hosted", hosted.index, extra=taken)
-    arrayed = frozenset((ndarray, list))
-    taken_in_parts = arrayed | {int, slice, type(None), type(Ellipsis)}
-
-    def is_plain(key: Any) -> bool:
-        """Whether NumPy takes an index as the original does, if it takes it."""
-        kinds = {type(each) for each in key}
-        if kinds.isdisjoint(arrayed) or not kinds <= taken_in_parts:
-            return False
-        return slice not in kinds or all(
-            [type(each) is not slice or each.step in (None, 1) for each in key]
-        )
+    get_at_places = client.legate.native.get_at_places
+    take_selected = submission.by_numpy(
+        np.ndarray.__getitem__, "take", ALL_KINDS, (2, 2, 1), computes=False
+    )
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
@@ -95,31 +76,15 @@ def _replace_get(submission: Submission) -> None:
         bounded = hosted.elements.bounded(key)
         if bounded is not key:
             return self[bounded]
-        if type(key) is ndarray:
-            selected = get_selected(arrays.function, self, key)
-            if selected is None:
-                selected = arrays.make(gathered, self, key)
-            if selected is None and key.ndim and self.ndim and key.dtype.kind in "iu":
-                selected = take_rows(self, key)
-            if selected is None and key.ndim < self.ndim and key.dtype == bool:
-                selected = index(self, key)
-            if selected is not None:
-                return selected
-        elif type(key) is list or (type(key) is tuple and is_plain(key)):
-            whole = client.view_of(self)
-            # from now on native code knows how elements of the type are read
-            is_known = whole is None or reads[whole.root.dtype] is not None
-            selected = index(self, key) if is_known else None
-            if selected is not None:
-                return selected
+        selected = arrays.make(get_at_places, self, key)
+        if selected is not None:
+            return selected
         thunk = self._thunk
         view = find_part(thunk, key)
         if view is None:
             selected = hosted.index(self, key)
             if selected is None and type(key) is ndarray:
-                selected = arrays.make(get_selected, self, key)
-                if selected is None:
-                    selected = selections.select(self, key)
+                selected = selections.select(self, key)
             return original(self, key) if selected is None else selected
         if not view.shape and (type(key) is not tuple or Ellipsis not in key):
             # the original copies a single element, unless there is an ellipsis
@@ -140,14 +105,14 @@ def _replace_get(submission: Submission) -> None:
 
 
 def _replace_set(submission: Submission) -> None:
-    copies = submission.copies
-    ndarray, doctor = submission.client.ndarray, submission.client.doctor
-    warn, selections = submission.client.warn, submission.selections
-    written = new_function(submission.client)
-    writes = element_templates(submission.client, "WRITE", written)
-    masked = masked_templates(submission.client)
+    copies, client = submission.copies, submission.client
+    ndarray, doctor = client.ndarray, client.doctor
+    warn, selections = client.warn, submission.selections
+    written = new_function(client)
+    writes = element_templates(client, "WRITE", written)
+    masked = masked_templates(client)
     constant, hosted = submission.constant, submission.hosted
-    takes_numbers = submission.client.takes_numbers
+    takes_numbers = client.takes_numbers
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
         if not takes_numbers and type(value) is not ndarray:
@@ -175,8 +140,9 @@ def _replace_set(submission: Submission) -> None:
                     original(self, key, value)
                 return
             target = find_part(self._thunk, key)
-            if target is not None and value.dtype != self.dtype:
-                value = converted(value, target.root.dtype)
+            own = client.view_of(self)
+            if own is not None and value.dtype != self.dtype:
+                value = converted(value, own.root.dtype)
             base = value._thunk.base
             if (
                 target is not None
@@ -196,7 +162,7 @@ def _replace_set(submission: Submission) -> None:
         found = submission.conversions.convert(value, name)
         if found is None:
             return value
-        view = submission.client.view_of(value)
+        view = client.view_of(value)
         if view is not None:
             kinds = name, view.root.dtype
             submission.conversions.learn(written, kinds, name)
@@ -215,7 +181,7 @@ def _replace_set(submission: Submission) -> None:
 
     def _put_at(array: Any, key: Any, value: float) -> bool:
         """Write a number where a mask of the array's shape says; False as above."""
-        target, mask = map(submission.client.view_of, (array, key))
+        target, mask = map(client.view_of, (array, key))
         if (
             target is None
             or mask is None
@@ -277,7 +243,7 @@ def _replace_set(submission: Submission) -> None:
             if source.overlaps(target):
                 # the original copies it first, too
                 made = submission.make(template, source.shape, source)
-                copied = None if made is None else submission.client.view_of(made)
+                copied = None if made is None else client.view_of(made)
                 if copied is None:
                     return False
                 source = copied

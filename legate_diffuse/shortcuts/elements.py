@@ -148,12 +148,10 @@ class Elements:
         """
         found = self._copied(array, brings)
         if found is None:
-            elements = self._many(self._view_of(array))
-            if elements is None:
-                raise UnsuitableError
-            return elements
-        content, shape, name = found
-        return np.ndarray(shape, self.dtypes[name], content)
+            found = self._many(self._view_of(array))
+        if found is None:
+            raise UnsuitableError
+        return found
 
     def given(self, array: Any, brings: bool) -> Any:
         """Return elements as ``find`` does; None if they are not here."""
@@ -162,8 +160,8 @@ class Elements:
         except UnsuitableError:
             return None
 
-    def content(self, array: Any) -> tuple[bytes, tuple[int, ...], str]:
-        """Return a copy of an array's elements, its shape and type.
+    def content(self, array: Any) -> Any:
+        """Return a copy of an array's elements.
 
         Raises:
             UnsuitableError: they are many and not here, or cannot come.
@@ -176,16 +174,12 @@ class Elements:
             raise UnsuitableError
         return found
 
-    def _copied(
-        self, array: Any, brings: bool, changes: bool = False
-    ) -> tuple[bytes, tuple[int, ...], str] | None:
-        """Return a copy of an array's elements, its shape and type; None without."""
+    def _copied(self, array: Any, brings: bool, changes: bool = False) -> Any:
+        """Return a copy of an array's elements; None if they are not here."""
         if brings:
             self._settle(array)
-        found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
-        if found is not None:
-            return found
-        if self._learn(array):
+        found = self._elements_of(array)
+        if found is None and self._learn(array):
             found = self._elements_of(array)
         if found is None and brings and self.bring(array, changes):
             found = self._elements_of(array)

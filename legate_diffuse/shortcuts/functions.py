@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.launch.small import MOST_POINTS
-from legate_diffuse.shortcuts.broadcast import common_shape, repeated
+from legate_diffuse.shortcuts.arithmetic import submit_over
+from legate_diffuse.shortcuts.broadcast import common_shape
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
@@ -32,7 +33,7 @@ from legate_diffuse.shortcuts.written import (
     may_overlap,
     parameters_of,
 )
-from legate_diffuse.stores.layout import Shape, remember, whole
+from legate_diffuse.stores.layout import remember, whole
 from legate_diffuse.stores.root import Root
 
 # Functions that have a method of the same name do its work with its defaults: their
@@ -267,22 +268,14 @@ def _replace_where(submission: Submission) -> None:
             return None
         if like.dtype not in of:
             return None
-        shape: Shape | None = mask.shape
         views = [mask]
         for view, value in ((one, x), (other, y)):
             if view is None and type(value) in _CHOICES[like.dtype]:
                 view = submission.constant(like, value)
-            if view is None or view.root.dtype != like.dtype or shape is None:
+            if view is None or view.root.dtype != like.dtype:
                 return None
-            shape = common_shape(shape, view.shape)
             views.append(view)
-        if shape is None:
-            return None
-        template = of[like.dtype]
-        operands = [repeated(view, shape) for view in views]
-        made = submission.make(template, shape, *operands)
-        template.learn_once("bool", like.dtype, like.dtype)
-        return made
+        return submit_over(submission, of[like.dtype], views)
 
     original = replace(_package(), "where", where)
 

@@ -189,17 +189,14 @@ class Hosted:
                 not view.root.is_here or window.may_change(view.root)
             ):
                 self.elements.bring(each)
-        return self.new_arrays.make(self._native.get_selected, array, mask)
+        return self.new_arrays.make(self._native.get_at_places, array, mask)
 
     def text(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return what a function says of an array; None if the original must."""
         if self._doctor.is_on:
             return None
-        try:
-            elements = self.elements.find(array)
-        except UnsuitableError:
-            return None
-        return function(elements)
+        elements = self.elements.given(array, brings=True)
+        return None if elements is None else function(elements)
 
     def assign(self, array: Any, key: Any, value: Any) -> bool:
         """Do ``array[key] = value``; False if the original must."""
@@ -277,17 +274,17 @@ class Hosted:
             return self._change_many(array, view, change)
         for _ in range(_TRIES):
             try:
-                content, shape, name = self.elements.content(array)
+                content = self.elements.content(array)
             except UnsuitableError:
                 return False
-            elements = np.ndarray(shape, self.elements.dtypes[name], content).copy()
+            elements = content.copy()
             try:
                 with np.errstate(all="ignore"):
                     change(elements)
             except _REFUSALS:
                 # the original raises what it raises
                 return False
-            if self._put_elements(array, content, elements.tobytes()):
+            if self._put_elements(array, content, elements):
                 return True
         return False
 

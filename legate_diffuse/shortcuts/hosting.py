@@ -21,7 +21,6 @@ from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
     METHODS,
     OPERATORS,
-    PARTS,
     TEXTS,
     Recipe,
 )
@@ -115,28 +114,9 @@ def _replace_text(name: str, function: Function, submission: Submission) -> None
 
 
 def _replace_parts(submission: Submission) -> None:
-    """Let NumPy find the real and the imaginary parts."""
-    for name, (function, kinds) in PARTS.items():
-        _replace_part(name, function, kinds, submission)
-
-
-def _replace_part(
-    name: str, function: Function, kinds: str, submission: Submission
-) -> None:
-    ndarray = submission.client.ndarray
-    by_numpy = submission.by_numpy(
-        function, name, kinds, brings=False, reads_many=False, computes=False
-    )
-    original = getattr(ndarray, name)
-
-    def part(self: Any) -> Any:
-        made = by_numpy(self)
-        return original.__get__(self) if made is None else made
-
-    part.__doc__ = original.__doc__
-    # a new property would not know its name, which errors tell
-    setattr(ndarray, name, original.getter(part))
-    submission.front(ndarray, name, name, "self")
+    """Let native code copy the real and the imaginary parts."""
+    for name in ("real", "imag"):
+        submission.front(submission.client.ndarray, name, name, "self")
 
 
 # Functions of one operand with several results.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -164,12 +164,11 @@ class Selections:
         return where(thunk.mask.array, thunk.values, zero).sum()
 
     # -- operations -----------------------------------------------------------------
-    def binary(
+    def apply(
         self,
         submit: Callable[..., Any],
         templates: Templates,
-        operands: tuple[Any, Any],
-        swapped: bool,
+        operands: Sequence[Any],
         out: Any,
     ) -> Any:
         """Submit an operation of which at least one operand is a selection.
@@ -187,24 +186,9 @@ class Selections:
             elif type(operand) is self._ndarray and operand.shape != ():
                 return None
             values.append(operand)
-        if type(values[0]) is not self._ndarray:
-            return None
         if out is not None and out is not operands[0]:
             return None
-        return self._apply(
-            templates, masked, lambda: submit(templates, *values, swapped), out
-        )
-
-    def unary(
-        self, submit: Callable[..., Any], templates: Templates, operand: Any, out: Any
-    ) -> Any:
-        """Submit an operation on a selection; None if it is left to the original."""
-        if out is not None:
-            return None
-        thunk = operand._thunk
-        return self._apply(
-            templates, [thunk], lambda: submit(templates, thunk.values), None
-        )
+        return self._apply(templates, masked, lambda: submit(templates, values), out)
 
     def _apply(
         self, templates: Templates, masked: list[Any], submit: Any, out: Any

@@ -17,9 +17,8 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.shortcuts.elements import UnsuitableError
 from legate_diffuse.shortcuts.refusals import Function, has_nan
 
-# From so many elements on a stable sort takes several times as long as another.
-_MANY_TO_SORT: Final = 2**14
-# The same of integers, and of places of floats.
+# From so many integers on, and places of floats, a stable sort takes several times as
+# long as another.
 _MANY_INTEGERS: Final = 2**9
 _MANY_FLOATS: Final = 2**10
 # Those of an integer that tell how large it is.
@@ -29,20 +28,6 @@ _SAMPLE: Final = 1024
 # From so many elements on it pays to take them in another way.
 MANY_TO_SCAN: Final = 2**15
 _FEW_TO_SCAN: Final = 2**9
-
-
-def _is_in_order(a: Any) -> bool:
-    return a.ndim == 1 and a.size >= _MANY_TO_SORT and bool((a[1:] >= a[:-1]).all())
-
-
-def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    """Do the same, but only look at elements that are in order.
-
-    NumPy's sort takes longer for what is in order than for anything else.
-    """
-    if kind is None and axis in (-1, 0, None) and _is_in_order(a):
-        return a.copy()
-    return np.sort(a, axis, kind)
 
 
 def _are_different(a: Any) -> bool:
@@ -101,20 +86,6 @@ def _places_in_rows(a: Any, axis: Any, largest: bool) -> Any:
 def _refuse_nan_in(values: Any) -> None:
     if (values != values).any():
         raise UnsuitableError
-
-
-def unique(a: Any) -> Any:
-    """Find many by a sort, which takes less time than NumPy's table of them.
-
-    There is no NaN.
-    """
-    if a.size < _MANY_TO_SORT or not _are_different(a.reshape(-1)):
-        return np.unique(a)
-    found = sort(a.reshape(-1))
-    is_first = np.empty(found.size, bool)
-    is_first[0] = True
-    np.not_equal(found[1:], found[:-1], out=is_first[1:])
-    return found[is_first]
 
 
 def _places_of_integers(a: Any) -> Any:
@@ -238,7 +209,7 @@ def nanpercentile(a: Any, q: Any, axis: int | None = None) -> Any:
 
 def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """Sort all elements, as the original does."""
-    return sort(a, axis)
+    return np.sort(a, axis)
 
 
 def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:

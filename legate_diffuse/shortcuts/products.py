@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shortcuts for products of vectors and matrices.
 
-They submit what ``DeferredArray.contract`` does, as fill and task. NumPy multiplies
-two small matrices (``hosted.py``). A column times a row is what multiplies them element
-by element.
+They submit what ``DeferredArray.contract`` does, as fill and task, where it is a loop.
+NumPy multiplies two matrices (``hosted.py``), unless several processors divide them.
 
 Follows: cuPyNumeric (cupynumeric/_array, _module/linalg_mvp.py, _thunk)
 """
@@ -11,7 +10,6 @@ Follows: cuPyNumeric (cupynumeric/_array, _module/linalg_mvp.py, _thunk)
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -21,10 +19,8 @@ from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.libraries.cupynumeric.tasks import (
     NARROWEST_PRODUCT,
-    PRODUCT_LIMITS,
     is_product_a_loop,
 )
-from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.elements import INEXACT
@@ -35,8 +31,7 @@ from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, rep
 from legate_diffuse.shortcuts.task import fill_and_submit
 from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.fill import Fill
-from legate_diffuse.stores.layout import Shape
-from legate_diffuse.stores.view import View, over
+from legate_diffuse.stores.view import View
 
 # The types of BLAS, but for float16, which adds in float32.
 _TYPES: Final = ("float32", "float64", "complex64", "complex128")
@@ -48,22 +43,13 @@ _REAL: Final = frozenset(_TYPES[:2])
 class _Products(dict[str | None, tuple[Template, Any]]):
     """The templates of one product, and zeros, by type."""
 
-    def __init__(
-        self,
-        client: Client,
-        task: str,
-        aligned: tuple[int, ...],
-        scalars: tuple[tuple[int, Any], ...] = (),
-        *,
-        are_loops: bool = True,
-    ) -> None:
+    def __init__(self, client: Client, task: str, aligned: tuple[int, ...]) -> None:
         super().__init__()
         self._client = client
         self._task = task
         self._aligned = aligned
-        self._scalars = scalars
         # native code learns what runs at once
-        self.function = new_function(client) if are_loops else None
+        self.function = new_function(client)
 
     def __missing__(self, name: str) -> tuple[Template, Any]:
         client, dtype = self._client, np.dtype(name)
@@ -71,7 +57,6 @@ class _Products(dict[str | None, tuple[Template, Any]]):
         template = Template(client, client.tasks[self._task], 2, None, dtype)
         template.privileges = [REDUCE + int(add), READ, READ]
         template.aligned = self._aligned
-        template.scalars = [*self._scalars]
         template.function = self.function
         template.identity = bytes(dtype.itemsize)
         zero = client.legate.Scalar(np.zeros(1, dtype).tobytes(), template.type)
@@ -94,83 +79,10 @@ def _submit(
         # as in the original, one dimension is that of the sums
         rows, depth = one.shape
         result = result.promote(1, depth)
-        if len(shape) == 2:
-            one = one.promote(2, shape[1])
         other = other.promote(0, rows)
     fill_and_submit(fill, template, [result, one, other])
     template.learn_once(template.name, template.name)
     return array
-
-
-def _of_vector(
-    submission: Submission,
-    loops: _Products,
-    tasks: _Products,
-    matrix: View,
-    vector: View,
-) -> Any:
-    """Return the product of a matrix and a vector: a loop, or a task of BLAS."""
-    products = loops if is_product_a_loop(matrix) else tasks
-    return _submit(submission, products, matrix.shape[:1], matrix, vector)
-
-
-def _product_of_matrices(
-    submission: Submission, loops: _Products, tasks: _Products
-) -> Callable[[View, View], Any]:
-    client = submission.client
-    types = importlib.import_module("legate.core.types")
-    runtime = importlib.import_module("cupynumeric.runtime").runtime
-    settings = importlib.import_module("cupynumeric.settings").settings
-    # the scalar says that it is not divided into batches
-    whole = _Products(
-        client, "MATMUL", (0, 1, 2), ((1, types.uint32),), are_loops=False
-    )
-    times, plus = submission.templates_of("multiply"), submission.templates_of("add")
-
-    def is_one_task(rows: int, depth: int, columns: int, itemsize: int) -> bool:
-        # ``use_legacy_matmul`` of the original
-        if not settings.test() and runtime.num_procs == 1:
-            return True
-        size = (rows + columns) * depth * itemsize
-        return bool(size < settings.matmul_cache_size() * runtime.num_procs)
-
-    def of_vector(matrix: View, vector: View, dim: int) -> Any:
-        """Return a product that has ``dim`` of one element more."""
-        thunk = _of_vector(submission, loops, tasks, matrix, vector)._thunk
-        shown = thunk.base._view.promote(dim, 1)
-        return submission.show(thunk.base._owner, shown, thunk.dtype)
-
-    def of_column_and_row(column: View, row: View) -> Any:
-        """Multiply element by element, and add to zeros as the original does."""
-        name = column.root.dtype
-        template, zeros = times[name], plus[name]
-        zero = submission.number(column.root, 0.0)
-        if name not in _REAL or template is None or zeros is None or zero is None:
-            return None
-        shape = Shape((column.shape[0], row.shape[1]))
-        array = submission.make(
-            template, shape, repeated(column, shape), repeated(row, shape)
-        )
-        return submission.make(zeros, shape, array._thunk.base._view, over(zero, shape))
-
-    def product(one: View, other: View) -> Any:
-        """Return the product of two matrices, None if it is left to the original."""
-        (rows, depth), (others, columns) = one.shape, other.shape
-        if depth != others or min(rows, depth, columns) == 0:
-            return None
-        if min(rows, depth, columns) > 1:
-            if not is_one_task(rows, depth, columns, int(one.root.type.size)):
-                return None
-            return _submit(submission, whole, (rows, columns), one, other)
-        if rows > 1 and columns > 1:
-            return of_column_and_row(one, other)
-        if depth > 1 and rows > 1:
-            return of_vector(one, other.project(1, 0), 1)
-        if depth > 1 and columns > 1:
-            return of_vector(other.transpose((1, 0)), one.project(0, 0), 0)
-        return None
-
-    return product
 
 
 def _given(out: Any) -> dict[str, Any]:
@@ -182,8 +94,6 @@ def _replace_products(submission: Submission) -> None:
     ndarray, doctor = client.ndarray, client.doctor
     vectors = _Products(client, "DOT", (1, 2))
     matrices = _Products(client, "MATVECMUL", (0, 1, 2))
-    # the same, where BLAS is faster: a template is of one kind
-    tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
     hosted, by_numpy = submission.hosted, submission.by_numpy
     conversions = submission.conversions
     in_blas = hosted.blas.limited(of_two)
@@ -193,7 +103,6 @@ def _replace_products(submission: Submission) -> None:
     multiply_two_types = by_numpy(in_blas, _NAME)
     multiply_stacks_of_two = by_numpy(stacked, _NAME, in_blas=True)
     multiply_integers = by_numpy(np.matmul, _NAME, brings=False)
-    of_matrices = _product_of_matrices(submission, matrices, tasks)
 
     def product(a: Any, b: Any) -> Any:
         """Return a product, None if it is left to the original."""
@@ -210,7 +119,12 @@ def _replace_products(submission: Submission) -> None:
             return multiply_integers(a, b) if are_vectors else None
         if len(one.shape) == len(other.shape) == 2:
             made = multiply(a, b)
-            return of_matrices(one, other) if made is None else made
+            (rows, depth), (others, columns) = one.shape, other.shape
+            is_outer = depth == others == 1 < min(rows, columns)
+            if made is None and is_outer and one.root.dtype in _REAL:
+                # a loop, which adds to zeros as the original does
+                made = a * b + 0.0
+            return made
         extents = *one.shape, *other.shape
         dims = {len(one.shape), len(other.shape)}
         narrowest = 2 if dims == {1} else NARROWEST_PRODUCT
@@ -229,13 +143,13 @@ def _replace_products(submission: Submission) -> None:
             return _submit(submission, vectors, (), one, other)
         # the original drops dimensions of one element
         if len(one.shape) == 2 and min(one.shape) > 1:
-            is_loop = is_product_a_loop(one)
-            if not is_loop or one.volume > MOST_POINTS:
-                # what waits can be fused with a loop
-                made = (multiply_here if is_loop else multiply)(a, b)
-                if made is not None:
-                    return made
-            return _of_vector(submission, matrices, tasks, one, other)
+            if not is_product_a_loop(one):
+                return multiply(a, b)
+            # what waits can be fused with a loop
+            made = multiply_here(a, b) if one.volume > MOST_POINTS else None
+            if made is None:
+                made = _submit(submission, matrices, one.shape[:1], one, other)
+            return made
         return multiply(a, b)
 
     def of_two_types(a: Any, b: Any, one: View, other: View) -> Any:
@@ -247,7 +161,7 @@ def _replace_products(submission: Submission) -> None:
         if target not in _TYPES:
             return None
         kinds = one.root.dtype, other.root.dtype
-        if vectors.function is not None and {*kinds, target} <= TARGETS:
+        if {*kinds, target} <= TARGETS:
             factors = [
                 each if each.dtype == target else conversions.convert(each, target)
                 for each in (a, b)
@@ -307,7 +221,7 @@ def _replace_products(submission: Submission) -> None:
     if routines := hosted.blas.routines():
         client.legate.native.know_blas(*routines)
     of_matrices_here = hosted.recipe(in_blas, _NAME, INEXACT, (2, 2, 2))
-    extra = vectors.function, matrices.function, of_matrices_here, *PRODUCT_LIMITS
+    extra = vectors.function, matrices.function, of_matrices_here, NARROWEST_PRODUCT
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
     submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)
     submission.front(ndarray, "__matmul__", "product", "self", "value", extra=extra)

@@ -393,8 +393,3 @@ TEXTS: Final[dict[str, Function]] = {
     "tolist": np.ndarray.tolist,
     "tobytes": np.ndarray.tobytes,
 }
-# Properties of which cuPyNumeric makes new arrays, and of which kinds of types.
-PARTS: Final[dict[str, tuple[Function, str]]] = {
-    "real": (np.real, "c"),
-    "imag": (np.imag, ALL_KINDS),
-}

@@ -17,6 +17,7 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.launch.small import MOST_LOOPED
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.refusals import Function, along_one
@@ -96,8 +97,6 @@ DEFAULTS: Final = {
     "initial": None,
     "where": None,
 }
-# Those of what tells whether any or all elements are true.
-_OF_TRUTH: Final = ("self", "axis", "out", "keepdims", "initial", "where")
 # A row of so many elements is short.
 _SHORT_ROW: Final = 64
 # At most so many shapes are remembered, of each method.
@@ -169,8 +168,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     )
     apply, function = submission.apply, new_function(client, reduces=True)
     native, convert = client.legate.native, submission.conversions.convert
-    along, along_many = native.reduce, native.reduce_axes
-    arrays = submission.hosted.new_arrays.function
+    along = native.reduce
     # the types that native code knows
     learned: set[str | None] = set()
     learned_along: set[str | None] = set()
@@ -224,12 +222,12 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         those = sorted({axis % dim for axis in axes})
         if len(those) < len(axes) or type(keeps) is not bool:
             return None
+        # NumPy compares elements far apart one by one
+        compares_many = name in _EXTREMES and array.size > MOST_LOOPED
         if len(those) == dim:
             made = reduce(array)
         else:
-            made = along_many(arrays, array, (name, axes))
-            if made is None:
-                made = by_numpy(array, axes)
+            made = None if compares_many else by_numpy(array, axes)
         if made is None and client.view_of(array) is not None:
             # what waits is computed with the first of them; rows that are short take
             # longer to add up than to be added
@@ -271,6 +269,9 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         if sums and root.dtype in _WIDER:
             wider = convert(array, _WIDER[root.dtype])
             return None if wider is None else reduce(wider)
+        if dtypes is _TRUTH and root.dtype != "bool":
+            flags = convert(array, "bool")
+            return None if flags is None else reduce(flags)
         entry = found[root.dtype, view.shape]
         if entry is None:
             return None
@@ -331,8 +332,6 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         plain = written.reduction(_FUNCTIONS[name])
     submission.write_results(client.ndarray, name, plain, 2)
     original = replace(client.ndarray, name, reduce)
-    if dtypes is _TRUTH:
-        submission.front(client.ndarray, name, name, *_OF_TRUTH)
 
 
 def _is_mask(where: Any) -> bool:

@@ -20,9 +20,7 @@ from legate_diffuse.shortcuts.submission import SHOWN, Submission, replace
 _METHODS: Final = ("transpose", "swapaxes", "squeeze", "ravel")
 _FUNCTIONS: Final = ("expand_dims", "transpose", "swapaxes", "squeeze", "moveaxis")
 _PROPERTIES: Final = {
-    **{
-        name: name for name in ("shape", "ndim", "size", "dtype", "itemsize", "strides")
-    },
+    **{name: name for name in ("shape", "ndim", "size", "dtype", "strides")},
     "__len__": "len",
 }
 # What stands for the same axes wherever it is equal.

@@ -47,7 +47,6 @@ struct Names {
   PyObject* const lazy_thunk = PyUnicode_InternFromString("_lazy_thunk");
   PyObject* const base = PyUnicode_InternFromString("base");
   PyObject* const dtype = PyUnicode_InternFromString("dtype");
-  PyObject* const itemsize = PyUnicode_InternFromString("itemsize");
   PyObject* const kind = PyUnicode_InternFromString("kind");
   PyObject* const out = PyUnicode_InternFromString("out");
   PyObject* const library = PyUnicode_InternFromString("library");

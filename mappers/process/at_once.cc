@@ -94,10 +94,8 @@ PyObject* new_array(const StoreFields& fields, PyObject* root) {
     room.extents.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d)));
   }
 
-  auto made = nb::inst_alloc(nb::type<SmallArray>());
+  auto made = new_small_array(room);
 
-  new (nb::inst_ptr<SmallArray>(made)) SmallArray{std::move(room)};
-  nb::inst_mark_ready(made);
   // unless a finalizer has made one meanwhile
   if (!is_set(fields.small.of(root))) fields.small.set(root, made.release().ptr());
   return fields.small.of(root);
@@ -169,6 +167,25 @@ void Form::write_to(FormWords& words) const {
   auto* const rest = words.data() + FORM_HEAD;
 
   for (std::int64_t d = 0; d < dim; ++d) rest[d] = extents[d], rest[dim + d] = strides[d];
+}
+
+bool Shape::add(const Form& form) {
+  for (; dim < form.dim; ++dim) {
+    std::copy_backward(extents.begin(), extents.begin() + dim, extents.begin() + dim + 1);
+    extents[0] = 1;
+  }
+  for (std::int64_t d = 1; d <= form.dim; ++d) {
+    const auto extent = form.extents[form.dim - d];
+
+    if (extents[dim - d] == 1) extents[dim - d] = extent;
+    if (extent != 1 && extent != extents[dim - d]) return false;
+  }
+  return true;
+}
+
+std::int64_t Shape::volume() const {
+  return std::accumulate(extents.begin(), extents.begin() + dim, std::int64_t{1},
+                         std::multiplies<>{});
 }
 
 Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes,

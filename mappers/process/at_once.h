@@ -94,6 +94,21 @@ enum class Answer { DONE, UNKNOWN, IMPOSSIBLE };
 
 using Strides = std::array<std::int64_t, LEGATE_MAX_DIM>;
 
+// Extents, which operands may have in common.
+struct Shape {
+  // Lets it be that of an operand as well, as NumPy repeats both; false if they do not fit.
+  bool add(const Form& form);
+
+  [[nodiscard]] bool is_of(const Form& form) const {
+    return dim == form.dim && are_alike(form.extents, extents.data(), dim);
+  }
+
+  [[nodiscard]] std::int64_t volume() const;
+
+  std::int64_t dim{};
+  std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
+};
+
 // As in launch/small.py: an operation on more points is worth a place in a window, but for one that
 // reads up to so many and writes few elements.
 constexpr std::int64_t MOST_LOOPED = 32768;

@@ -10,7 +10,7 @@
 #include "process/at_once.h"
 #include "process/lazy_thunk.h"
 #include "process/numbers.h"
-#include "process/runs.h"
+#include "process/result.h"
 
 namespace nb = nanobind;
 
@@ -87,14 +87,14 @@ std::optional<Product> product_of(const LocalOperand& matrix, const LocalOperand
 
 template <typename T>
 void multiply(std::uintptr_t routine, const Product& product, const LocalOperand& matrix,
-              const LocalOperand& vector, LocalOperand& result) {
+              const LocalOperand& vector, char* result) {
   const Limited limited{matrix.form.volume};
 
   reinterpret_cast<Gemv<T>>(routine)(
       product.order, product.transposition, matrix.form.extents[0], matrix.form.extents[1], T{1},
       reinterpret_cast<const T*>(first_element(matrix)), product.step,
       reinterpret_cast<const T*>(first_element(vector)), vector.form.strides[0], T{},
-      reinterpret_cast<T*>(first_own_element(result)), 1);
+      reinterpret_cast<T*>(result), 1);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
   if (!blas) Py_RETURN_NONE;
 
   const auto most = blas->processors < AS_FAST ? INT64_MAX : MOST_REDUCED;
-  LocalOperand one, other, result;
+  LocalOperand one, other;
   const auto look = [&] {
     return one.is_here(first.ptr(), false, most) && other.is_here(second.ptr(), false, most);
   };
@@ -128,22 +128,16 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
 
   if (!signature || (type != NumberType::FLOAT64 && type != NumberType::FLOAT32)) Py_RETURN_NONE;
 
-  NewArray made{*signature, arrays.new_layout(&product->extent, 1).ptr()};
-
-  // a finalizer may have come while objects were made
-  if (!made.is_here(result) || !look()) Py_RETURN_NONE;
-
-  Run run{"matrix product"};
-
-  result.small->reserve();
-  // BLAS may read what it multiplies by zero
-  std::memset(result.small->own_elements(), 0, result.small->num_bytes());
-  if (type == NumberType::FLOAT64) {
-    multiply<double>(blas->double_gemv, *product, matrix, vector, result);
-  } else {
-    multiply<float>(blas->float_gemv, *product, matrix, vector, result);
-  }
-  return made.done(result, run);
+  return new_result(arrays, signature, 1, &product->extent, "matrix product", look, [&](char* to) {
+    // BLAS may read what it multiplies by zero
+    std::memset(to, 0, static_cast<std::size_t>(product->extent * signature->itemsize));
+    if (type == NumberType::FLOAT64) {
+      multiply<double>(blas->double_gemv, *product, matrix, vector, to);
+    } else {
+      multiply<float>(blas->float_gemv, *product, matrix, vector, to);
+    }
+    return true;
+  });
 }
 
 }  // namespace legate_diffuse

@@ -12,6 +12,7 @@
 #include "process/function.h"
 #include "process/guard.h"
 #include "process/numbers.h"
+#include "process/result.h"
 #include "process/runs.h"
 #include "process/spare_arrays.h"
 
@@ -119,28 +120,19 @@ PyObject* Function::fill(const Signature& signature, PyObject* layout,
 
 PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
                          const std::string& name) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
-  LocalOperand target;
   const auto* const signature = find({dtype});
+  const Form form{store_fields().layout_form.of(layout)};
+  const auto size = PyBytes_GET_SIZE(bytes);
 
-  if (!signature) Py_RETURN_NONE;
-
-  NewArray made{*signature, layout};
-
-  if (!made.is_here(target) ||
-      static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)) != target.small->num_bytes()) {
+  if (!arrays_are_ready() || !signature || size != form.volume * signature->itemsize) {
     Py_RETURN_NONE;
   }
-
-  std::optional<Run> run;
-
-  if (!name.empty()) run.emplace(name.c_str());
-  target.small->reserve();
-  std::memcpy(target.small->own_elements(), PyBytes_AS_STRING(bytes), target.small->num_bytes());
-  target.small->set_changed();
-  if (run) run->done();
-  return made.array.release().ptr();
+  return new_result(
+      *this, signature, form.dim, form.extents, name.empty() ? nullptr : name.c_str(),
+      [] { return true; },
+      [&](char* to) {
+        return std::memcpy(to, PyBytes_AS_STRING(bytes), static_cast<std::size_t>(size));
+      });
 }
 
 const Signature* Function::find(std::string_view dtype) const {
@@ -155,104 +147,61 @@ PyObject* Function::collect(PyObject* sequence) const {
   if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
     Py_RETURN_NONE;
   }
-  return made_or(collect_numbers(sequence), [&] { return collect_elements(sequence); });
-}
 
-PyObject* Function::collect_numbers(PyObject* sequence) const {
-  const std::int64_t count = PySequence_Fast_GET_SIZE(sequence);
-  auto* const* const numbers = PySequence_Fast_ITEMS(sequence);
+  // no list is changed meanwhile
+  const auto kept = owned(PySequence_Tuple(sequence));
+  const auto count = static_cast<std::int64_t>(PyTuple_GET_SIZE(kept.ptr()));
+  auto* const* const parts = &PyTuple_GET_ITEM(kept.ptr(), 0);
+  std::vector<nb::object> views;
+  PyObject* dtype = nullptr;
+  LocalOperand source;
 
-  // single elements are constants
-  if (count < 2 || !std::all_of(numbers, numbers + count, is_real_number)) Py_RETURN_NONE;
-
-  const auto type = type_of(numbers, count);
-  const auto* const signature = find(type.name);
-
-  if (!signature) Py_RETURN_NONE;
-
-  LocalOperand target;
-  NewArray made{*signature, new_layout(&count, 1).ptr()};
-
-  // a finalizer may have come, and changed a list
-  if (!made.is_here(target) || PySequence_Fast_GET_SIZE(sequence) != count) Py_RETURN_NONE;
-  target.small->reserve();
-  for (std::int64_t index = 0; index < count; ++index) {
-    if (!put_real(PySequence_Fast_GET_ITEM(sequence, index), type.type,
-                  target.small->own_elements() + index * signature->itemsize)) {
+  for (std::int64_t at = 0; at < count; ++at) {
+    views.push_back(view_of(parts[at]));
+    if (!views.back().is_valid()) {
+      if (!is_real_number(parts[at])) Py_RETURN_NONE;
+    } else if (source.is_here(views.back().ptr(), false) && source.form.dim == 0 &&
+               (!dtype || source.dtype == dtype)) {
+      dtype = source.dtype;
+    } else {
       Py_RETURN_NONE;
     }
   }
-  target.small->set_changed();
-  return made.array.release().ptr();
+
+  const auto type = dtype ? NamedType{number_type(dtype), text_of(dtype)} : type_of(parts, count);
+  // single elements are constants
+  const auto* const signature = count > 1 ? find(type.name) : nullptr;
+  // beside arrays of others NumPy says of which type both are
+  const auto stays = [&](PyObject* number) {
+    return !dtype || (type.type == NumberType::FLOAT64 && is_number(number)) ||
+           (type.type == NumberType::INT64 && PyLong_CheckExact(number));
+  };
+
+  return new_result(
+      *this, signature, 1, &count, dtype ? "array" : nullptr, [] { return true; },
+      [&](char* to) {
+        for (std::int64_t at = 0; at < count; ++at, to += signature->itemsize) {
+          const auto& view = views[static_cast<std::size_t>(at)];
+
+          if (view.is_valid()) {
+            if (!source.is_here(view.ptr(), false)) return false;
+            std::memcpy(to, first_element(source), static_cast<std::size_t>(signature->itemsize));
+          } else if (!stays(parts[at]) || !put_real(parts[at], type.type, to)) {
+            return false;
+          }
+        }
+        return true;
+      });
 }
 
 PyObject* Function::hold(PyObject* number) const {
   if (!arrays_are_ready() || !is_number(number)) Py_RETURN_NONE;
 
   const auto type = type_of(&number, 1);
-  const auto* const signature = find(type.name);
 
-  if (!signature) Py_RETURN_NONE;
-
-  LocalOperand target;
-  NewArray made{*signature, new_layout(nullptr, 0).ptr()};
-
-  if (!made.is_here(target)) Py_RETURN_NONE;
-  target.small->reserve();
-  if (!put_real(number, type.type, target.small->own_elements())) Py_RETURN_NONE;
-  target.small->set_changed();
-  return made.array.release().ptr();
-}
-
-PyObject* Function::collect_elements(PyObject* sequence) const {
-  // no list is changed meanwhile
-  const auto kept = nb::steal(PySequence_Tuple(sequence));
-  const auto count = static_cast<std::int64_t>(PyTuple_GET_SIZE(kept.ptr()));
-  const auto part = [&](std::int64_t at) { return PyTuple_GET_ITEM(kept.ptr(), at); };
-  std::vector<nb::object> views;
-  PyObject* dtype = nullptr;
-  LocalOperand source;
-
-  for (std::int64_t at = 0; at < count; ++at) {
-    views.push_back(view_of(part(at)));
-    if (!views.back().is_valid()) {
-      if (is_number(part(at))) continue;
-      Py_RETURN_NONE;
-    }
-    if (!source.is_here(views.back().ptr(), false) || source.form.dim != 0 ||
-        (dtype && source.dtype != dtype)) {
-      Py_RETURN_NONE;
-    }
-    dtype = source.dtype;
-  }
-
-  const auto* const signature = dtype && count > 1 ? find({dtype}) : nullptr;
-
-  if (!signature) Py_RETURN_NONE;
-
-  NewArray made{*signature, new_layout(&count, 1).ptr()};
-  LocalOperand target;
-
-  if (!made.is_here(target)) Py_RETURN_NONE;
-
-  Run run{"array"};
-  const auto name = text_of(dtype);
-
-  target.small->reserve();
-  for (std::int64_t at = 0; at < count; ++at) {
-    const auto& view = views[static_cast<std::size_t>(at)];
-    auto* const element = target.small->own_elements() + at * target.small->shape().itemsize;
-
-    if (view.is_valid()) {
-      if (!source.is_here(view.ptr(), false)) Py_RETURN_NONE;
-      std::memcpy(element, first_element(source), target.small->shape().itemsize);
-    } else if ((name != "float64" && (name != "int64" || PyFloat_CheckExact(part(at)))) ||
-               !convert(part(at), number_type(dtype), element)) {
-      // NumPy says of which type both are
-      Py_RETURN_NONE;
-    }
-  }
-  return made.done(target, run);
+  return new_result(
+      *this, find(type.name), 0, nullptr, nullptr, [] { return true; },
+      [&](char* to) { return put_real(number, type.type, to); });
 }
 
 }  // namespace legate_diffuse

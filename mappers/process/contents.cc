@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
+#include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/given.h"
 #include "process/numpy_api.h"
 #include "process/runs.h"
 #include "program/elements.h"
@@ -42,20 +41,14 @@ void copy_from(const LocalOperand& operand, char* to) {
 }  // namespace
 
 PyObject* elements_of(PyObject* array) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
+  auto* const name = arrays_are_ready() ? dtype_of(array) : nullptr;
+  auto* const dtype = name ? PyDict_GetItemWithError(numpy().dtypes, name) : nullptr;
 
-  const auto view = view_of(array);
-  LocalOperand operand;
+  if (!dtype) Py_RETURN_NONE;
 
-  if (!view.is_valid() || !operand.is_here(view.ptr(), false)) Py_RETURN_NONE;
+  auto made = copied_elements(view_of(array).ptr(), dtype);
 
-  const auto extents = tuple_of(operand.form.extents, operand.form.dim);
-  const auto bytes = owned(PyBytes_FromStringAndSize(nullptr, num_bytes(operand)));
-
-  // a finalizer may have come while objects were made
-  if (!operand.is_here(view.ptr(), false)) Py_RETURN_NONE;
-  copy_from(operand, PyBytes_AS_STRING(bytes.ptr()));
-  return PyTuple_Pack(3, bytes.ptr(), extents.ptr(), operand.dtype);
+  return made.is_valid() ? made.release().ptr() : Py_NewRef(Py_None);
 }
 
 nb::object copied_elements(PyObject* view, PyObject* dtype) {
@@ -71,26 +64,30 @@ nb::object copied_elements(PyObject* view, PyObject* dtype) {
   return made;
 }
 
-bool put_elements(PyObject* array, const char* old, const char* elements, std::size_t size) {
-  if (!arrays_are_ready() || !is_writeable(array)) return false;
-
-  const auto view = view_of(array);
-  LocalOperand operand;
-
-  if (!view.is_valid() || !operand.is_here(view.ptr(), true) || num_bytes(operand) != size) {
+bool put_elements(PyObject* array, PyObject* old, PyObject* elements) {
+  if (!arrays_are_ready() || !is_writeable(array) || !is_array_of_numpy(old) ||
+      !is_array_of_numpy(elements)) {
     return false;
   }
 
-  const std::unique_ptr<char, decltype(&std::free)> now{
-      static_cast<char*>(std::malloc(std::max(size, std::size_t{1}))), &std::free};
+  const auto before = content_of(old), after = content_of(elements);
+  const auto size = static_cast<std::size_t>(before.num_bytes());
+  const auto view = view_of(array);
+  LocalOperand operand;
 
-  if (!now) throw std::bad_alloc{};
-  copy_from(operand, now.get());
-  if (std::memcmp(now.get(), old, size) != 0) return false;
+  if (!view.is_valid() || !operand.is_here(view.ptr(), true) || num_bytes(operand) != size ||
+      after.num_bytes() != before.num_bytes()) {
+    return false;
+  }
+
+  std::vector<char> now(size);
+
+  copy_from(operand, now.data());
+  if (std::memcmp(now.data(), before.elements, size) != 0) return false;
 
   Run run{"assignment"};
 
-  copy_by_threads(first_own_element(operand), operand.byte_strides().data(), elements,
+  copy_by_threads(first_own_element(operand), operand.byte_strides().data(), after.elements,
                   in_order(operand).data(), operand.form.dim, operand.form.extents,
                   operand.small->shape().itemsize);
   note_change(store_fields(), operand);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -25,9 +26,28 @@ constexpr std::int64_t LEAST_SHARED = 1 << 15;
 
 using Extents = std::array<std::int64_t, LEGATE_MAX_DIM>;
 
-struct NewShape {
-  std::int64_t dim{};
-  Extents extents{};
+// Elements in row-major order: those of the array, or a copy.
+template <typename T>
+class InOrder {
+ public:
+  explicit InOrder(const LocalOperand& operand)
+      : elements{reinterpret_cast<const T*>(first_element(operand))}, count{operand.form.volume} {
+    const auto& form = operand.form;
+
+    if (operand.is_in_order() || count == 1) return;
+    copy_.resize(static_cast<std::size_t>(count));
+    copy_elements(reinterpret_cast<char*>(copy_.data()),
+                  row_major_strides(form.dim, form.extents, sizeof(T)).data(),
+                  first_element(operand), operand.byte_strides().data(), form.dim, form.extents,
+                  sizeof(T));
+    elements = copy_.data();
+  }
+
+  const T* elements;
+  std::int64_t count;
+
+ private:
+  std::vector<T> copy_;
 };
 
 // A source and a new array for its elements in some shape.
@@ -44,7 +64,7 @@ class Copying {
   }
 
   // False if that is left to Python. `dtype` is the type of the new array, if it is another one.
-  bool make(const Function& function, const NewShape& shape, std::string_view dtype = {}) {
+  bool make(const Function& function, const Shape& shape, std::string_view dtype = {}) {
     const auto* const signature =
         dtype.empty() ? function.find({source.dtype}) : function.find(dtype);
 
@@ -62,7 +82,7 @@ class Copying {
 
   // The same, where it uses the memory of the source until either changes. False also if they
   // cannot, or it is better copied.
-  bool share(const Function& function, const NewShape& shape) {
+  bool share(const Function& function, const Shape& shape) {
     const auto* const signature = function.find({source.dtype});
 
     if (!signature || source.form.volume * itemsize() < LEAST_SHARED) return false;
@@ -81,8 +101,8 @@ class Copying {
   }
 
   // That of the source.
-  [[nodiscard]] NewShape shape() const {
-    NewShape found{source.form.dim, {}};
+  [[nodiscard]] Shape shape() const {
+    Shape found{source.form.dim, {}};
 
     std::copy(source.form.extents, source.form.extents + found.dim, found.extents.begin());
     return found;

@@ -69,7 +69,7 @@ PyObject* diagonal(const Function& function, PyObject* array, PyObject* offset) 
 
   if (down >= form.extents[0] || right >= form.extents[1] || kind == "float16") Py_RETURN_NONE;
 
-  const NewShape shape{1, {std::min(form.extents[0] - down, form.extents[1] - right)}};
+  const Shape shape{1, {std::min(form.extents[0] - down, form.extents[1] - right)}};
 
   if (!copying.make(function, shape)) Py_RETURN_NONE;
 
@@ -151,28 +151,6 @@ PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {
   // that of a single element is no operation, as float() is none
   if (!value.is_none() && count > 0) Run{"read"}.done();
   return value.release().ptr();
-}
-
-bool fill(PyObject* array, PyObject* number) {
-  if (!arrays_are_ready() || !is_array(array) || !is_writeable(array)) return false;
-
-  const auto view = view_of(array);
-  LocalOperand target;
-  ScalarBlock value;
-
-  if (!view.is_valid() || !target.is_here(view.ptr(), true) ||
-      !read_number(number, text_of(target.dtype), value)) {
-    return false;
-  }
-
-  Run run{"fill"};
-
-  copy_elements(first_own_element(target), target.byte_strides().data(), value.bytes.data(),
-                Strides{}.data(), target.form.dim, target.form.extents,
-                target.small->shape().itemsize);
-  note_change(store_fields(), target);
-  run.done(1, 1);
-  return true;
 }
 
 PyObject* filled(const Function& function, PyObject* shape, std::string_view dtype,

@@ -22,9 +22,6 @@ PyObject* parts_of_complex(const Function& function, PyObject* array, bool imagi
 // array.item(*index) as a number of Python's, with one index for all elements or one of each axis.
 PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count);
 
-// array.fill(number); false if that is left to Python.
-bool fill(PyObject* array, PyObject* number);
-
 // A new array of a shape, an int or a tuple of them, and of a type, by NumPy's name of it, with all
 // elements equal to a number.
 PyObject* filled(const Function& function, PyObject* shape, std::string_view dtype,

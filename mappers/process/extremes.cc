@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <vector>
 
+#include "process/loop_types.h"
 #include "process/numpy_api.h"
 #include "program/elements.h"
 
@@ -37,17 +39,6 @@ template <typename T, typename Precedes>
       best[column] = is_found ? one : before;
       places[column] = is_found ? at : places[column];
     }
-  }
-}
-
-template <typename T>
-[[gnu::always_inline]] inline void find_in_rows(const T* rows, std::int64_t count,
-                                                std::int64_t columns, std::int64_t* places, T* best,
-                                                bool largest) {
-  if (largest) {
-    find_in_rows(rows, count, columns, places, best, [](T a, T b) { return a > b; });
-  } else {
-    find_in_rows(rows, count, columns, places, best, [](T a, T b) { return a < b; });
   }
 }
 
@@ -106,41 +97,17 @@ template <bool LARGEST, typename T>
   return at;
 }
 
-template <typename T>
-[[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count,
-                                                       bool largest) {
-  return largest ? find_in_row<true>(row, count) : find_in_row<false>(row, count);
-}
-
 }  // namespace
 
 #define LEGATE_DIFFUSE_FIND(T)                                                                \
   __attribute__((target_clones("avx512f", "avx2", "default"))) void find_extremes(            \
       const T* rows, std::int64_t count, std::int64_t columns, std::int64_t* places, T* best, \
       bool largest) {                                                                         \
-    find_in_rows(rows, count, columns, places, best, largest);                                \
-  }
-LEGATE_DIFFUSE_FIND(double)
-LEGATE_DIFFUSE_FIND(float)
-LEGATE_DIFFUSE_FIND(std::int64_t)
-#undef LEGATE_DIFFUSE_FIND
-
-#define LEGATE_DIFFUSE_FIND(T)                                                            \
-  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t find_extreme( \
-      const T* row, std::int64_t count, bool largest) {                                   \
-    return find_in_row(row, count, largest);                                              \
-  }
-LEGATE_DIFFUSE_FIND(double)
-LEGATE_DIFFUSE_FIND(float)
-LEGATE_DIFFUSE_FIND(std::int64_t)
-LEGATE_DIFFUSE_FIND(std::int32_t)
-LEGATE_DIFFUSE_FIND(std::uint8_t)
-#undef LEGATE_DIFFUSE_FIND
-
-#define LEGATE_DIFFUSE_FIND(T)                                                       \
-  __attribute__((target_clones("avx512f", "avx2", "default"))) T extreme_of(         \
-      const T* row, std::int64_t count, bool largest) {                              \
-    return largest ? best_in_row<true>(row, count) : best_in_row<false>(row, count); \
+    if (largest) {                                                                            \
+      find_in_rows(rows, count, columns, places, best, std::greater<T>{});                    \
+    } else {                                                                                  \
+      find_in_rows(rows, count, columns, places, best, std::less<T>{});                       \
+    }                                                                                         \
   }
 LEGATE_DIFFUSE_FIND(double)
 LEGATE_DIFFUSE_FIND(float)
@@ -151,18 +118,6 @@ namespace {
 
 // Elements that are looked at together: a byte counts them, and vectors hold many bytes.
 constexpr std::int64_t BLOCK = 255;
-
-template <bool ZERO, typename T>
-[[gnu::always_inline]] inline bool holds(const T* row, std::int64_t count) {
-  for (std::int64_t at = 0; at < count;) {
-    const auto end = std::min(count, at + BLOCK);
-    std::uint8_t is_found = 0;
-
-    for (; at < end; ++at) is_found |= (row[at] == 0) == ZERO;
-    if (is_found) return true;
-  }
-  return false;
-}
 
 template <typename T>
 [[gnu::always_inline]] inline std::int64_t count_in_row(const T* row, std::int64_t count) {
@@ -181,9 +136,9 @@ template <typename T>
 }  // namespace
 
 #define LEGATE_DIFFUSE_LOOK(T)                                                            \
-  __attribute__((target_clones("avx512f", "avx2", "default"))) bool holds_element(        \
-      const T* row, std::int64_t count, bool zero) {                                      \
-    return zero ? holds<true>(row, count) : holds<false>(row, count);                     \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t find_extreme( \
+      const T* row, std::int64_t count, bool largest) {                                   \
+    return largest ? find_in_row<true>(row, count) : find_in_row<false>(row, count);      \
   }                                                                                       \
   __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t count_others( \
       const T* row, std::int64_t count) {                                                 \
@@ -221,15 +176,8 @@ void find_all_extremes(const Source& source, const Target& target, bool largest)
       source.shape(1) == 0) {
     throw nb::value_error("places of another shape");
   }
-  if (source.dtype() == nb::dtype<double>()) {
-    find_extremes_of<double>(source, target, largest);
-  } else if (source.dtype() == nb::dtype<float>()) {
-    find_extremes_of<float>(source, target, largest);
-  } else if (source.dtype() == nb::dtype<std::int64_t>()) {
-    find_extremes_of<std::int64_t>(source, target, largest);
-  } else {
-    throw nb::value_error("a type that is not compared");
-  }
+  with_loop_type(source.dtype(),
+                 [&](auto like) { find_extremes_of<decltype(like)>(source, target, largest); });
 }
 
 }  // namespace
@@ -275,11 +223,12 @@ bool has_nan(PyObject* array) {
 
   if (content.kind != 'f' && content.kind != 'c') return false;
 
-  const auto in_order = row_major_strides(content.dim, content.extents, content.itemsize);
   const auto* elements = content.elements;
   std::vector<char> copy;
 
-  if (!std::equal(content.byte_strides, content.byte_strides + content.dim, in_order.begin())) {
+  if (!content.is_in_order()) {
+    const auto in_order = row_major_strides(content.dim, content.extents, content.itemsize);
+
     copy.resize(static_cast<std::size_t>(content.num_bytes()));
     copy_elements(copy.data(), in_order.data(), elements, content.byte_strides, content.dim,
                   content.extents, static_cast<std::size_t>(content.itemsize));

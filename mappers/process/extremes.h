@@ -24,18 +24,6 @@ std::int64_t find_extreme(const std::int64_t* row, std::int64_t count, bool larg
 std::int64_t find_extreme(const std::int32_t* row, std::int64_t count, bool largest);
 std::int64_t find_extreme(const std::uint8_t* row, std::int64_t count, bool largest);
 
-// The largest or smallest of elements; NaN if there is one.
-double extreme_of(const double* row, std::int64_t count, bool largest);
-float extreme_of(const float* row, std::int64_t count, bool largest);
-std::int64_t extreme_of(const std::int64_t* row, std::int64_t count, bool largest);
-
-// Whether one of the elements is zero, or is not.
-bool holds_element(const double* row, std::int64_t count, bool zero);
-bool holds_element(const float* row, std::int64_t count, bool zero);
-bool holds_element(const std::int64_t* row, std::int64_t count, bool zero);
-bool holds_element(const std::int32_t* row, std::int64_t count, bool zero);
-bool holds_element(const std::uint8_t* row, std::int64_t count, bool zero);
-
 // How many of the elements are not zero.
 std::int64_t count_others(const double* row, std::int64_t count);
 std::int64_t count_others(const float* row, std::int64_t count);
@@ -46,9 +34,6 @@ std::int64_t count_others(const std::uint8_t* row, std::int64_t count);
 // Whether one of the elements is NaN.
 bool has_nan(const double* row, std::int64_t count);
 bool has_nan(const float* row, std::int64_t count);
-inline bool has_nan(const std::int64_t*, std::int64_t) {
-  return false;
-}
 
 // Whether an array of NumPy's has NaN, or is of a type of floats of which nothing is known.
 bool has_nan(PyObject* array);

@@ -23,31 +23,6 @@ namespace nb = nanobind;
 
 namespace legate_diffuse {
 
-// The extents that operands have in common.
-struct Shape {
-  // Takes an operand in; false if that cannot be.
-  bool add(const Form& form) {
-    for (; dim < form.dim; ++dim) {
-      std::copy_backward(extents.begin(), extents.begin() + dim, extents.begin() + dim + 1);
-      extents[0] = 1;
-    }
-    for (std::int64_t d = 1; d <= form.dim; ++d) {
-      const auto extent = form.extents[form.dim - d];
-
-      if (extents[dim - d] == 1) extents[dim - d] = extent;
-      if (extent != 1 && extent != extents[dim - d]) return false;
-    }
-    return true;
-  }
-
-  [[nodiscard]] bool is_of(const Form& form) const {
-    return dim == form.dim && are_alike(form.extents, extents.data(), dim);
-  }
-
-  std::int64_t dim{};
-  std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
-};
-
 namespace {
 
 // No function of NumPy's has more operands.

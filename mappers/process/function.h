@@ -21,8 +21,6 @@
 
 namespace legate_diffuse {
 
-struct Shape;
-
 // A function of NumPy on small arrays, by the types of its operands. What it cannot do is left to
 // Python: then the result is None.
 class Function {
@@ -100,9 +98,6 @@ class Function {
   };
 
   struct Given;
-
-  [[nodiscard]] PyObject* collect_numbers(PyObject* sequence) const;
-  [[nodiscard]] PyObject* collect_elements(PyObject* sequence) const;
 
   // Lets an operand show the elements of a view, if they are here, and not too many.
   bool may_be_read(LocalOperand& operand, PyObject* view) const;

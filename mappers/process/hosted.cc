@@ -15,6 +15,7 @@
 #include "process/extremes.h"
 #include "process/numbers.h"
 #include "process/numpy_memory.h"
+#include "process/result.h"
 #include "process/runs.h"
 #include "program/elements.h"
 
@@ -46,43 +47,6 @@ nb::object called(const Recipe& recipe, const std::vector<PyObject*>& given, std
   return {};
 }
 
-// A new small array of NumPy's elements; empty if it is left to Python.
-nb::object small_array_of(const Function& arrays, PyObject* found, const std::string& label) {
-  auto* const name = name_of(found);
-  const auto* const signature = name ? arrays.find({name}) : nullptr;
-
-  if (!signature) return {};
-
-  const auto content = content_of(found);
-
-  if (content.dim > LEGATE_MAX_DIM || content.num_bytes() > store_fields().most_bytes) return {};
-
-  NewArray made{*signature, arrays.new_layout(content.extents, content.dim).ptr()};
-  LocalOperand target;
-
-  if (!made.is_here(target)) return {};
-
-  Run run{label.c_str()};
-
-  target.small->reserve();
-  if (content.volume > 0) {
-    copy_elements(target.small->own_elements(),
-                  row_major_strides(content.dim, content.extents, content.itemsize).data(),
-                  content.elements, content.byte_strides, content.dim, content.extents,
-                  static_cast<std::size_t>(content.itemsize));
-  }
-  return nb::steal(made.done(target, run));
-}
-
-bool is_in_order(const ArrayContent& content) {
-  std::int64_t step = content.itemsize;
-
-  for (auto d = content.dim; d-- > 0; step *= content.extents[d]) {
-    if (content.extents[d] != 1 && content.byte_strides[d] != step) return false;
-  }
-  return true;
-}
-
 // A new array that takes over the memory of NumPy's elements; empty if it is left to Python.
 nb::object adopting_array_of(const Function& arrays, PyObject* found, const std::string& label) {
   auto* const name = name_of(found);
@@ -90,7 +54,8 @@ nb::object adopting_array_of(const Function& arrays, PyObject* found, const std:
   const auto content = content_of(found);
   const auto num_bytes = static_cast<std::size_t>(content.num_bytes());
 
-  if (!signature || content.dim > LEGATE_MAX_DIM || !is_in_order(content) || !may_stay(num_bytes)) {
+  if (!signature || content.dim > LEGATE_MAX_DIM || !content.is_in_order() ||
+      !may_stay(num_bytes)) {
     return {};
   }
 
@@ -167,6 +132,31 @@ bool refuses(const Recipe& recipe, PyObject* array) {
 }
 
 }  // namespace
+
+nb::object small_array_of(const Function& arrays, PyObject* found, const std::string& label) {
+  auto* const name = name_of(found);
+  const auto* const signature = name ? arrays.find({name}) : nullptr;
+
+  if (!signature) return {};
+
+  const auto content = content_of(found);
+
+  if (content.dim > LEGATE_MAX_DIM || content.num_bytes() > store_fields().most_bytes) return {};
+
+  auto made = owned(new_result(
+      arrays, signature, content.dim, content.extents, label.c_str(), [] { return true; },
+      [&](char* to) {
+        if (content.volume > 0) {
+          copy_elements(to,
+                        row_major_strides(content.dim, content.extents, content.itemsize).data(),
+                        content.elements, content.byte_strides, content.dim, content.extents,
+                        static_cast<std::size_t>(content.itemsize));
+        }
+        return true;
+      }));
+
+  return made.is_none() ? nb::object{} : made;
+}
 
 PyObject* hosted(const Arguments& arguments) {
   return hosted(arguments, nb::inst_ptr<Recipe>(arguments.extra)->given);

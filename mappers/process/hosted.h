@@ -33,4 +33,7 @@ PyObject* hosted(const Arguments& arguments);
 // The same, where the elements are given as said.
 PyObject* hosted(const Arguments& arguments, GivenElements given);
 
+// A new small array of NumPy's elements; empty if it is left to Python.
+nanobind::object small_array_of(const Function& arrays, PyObject* found, const std::string& label);
+
 }  // namespace legate_diffuse

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What arrays of places have in common, whichever they are.
+// What index arrays have in common, whichever they are.
 
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -14,72 +15,44 @@
 
 namespace legate_diffuse {
 
-// Calls `visit` with each element of an array of integers, in row-major order.
-template <typename T, typename Visit>
-void for_each_place_of(const LocalOperand& places, Visit visit) {
-  const auto strides = places.byte_strides();
-  const auto& form = places.form;
+// Calls `visit` with the distance of the first element of each row from the first one of all, in
+// row-major order.
+template <typename Visit>
+void for_each_row(const Form& form, const Strides& strides, const Visit& visit) {
   std::array<std::int64_t, LEGATE_MAX_DIM> index{};
-  const auto* from = first_element(places);
+  std::int64_t distance = 0;
+  const auto rows = form.dim == 0 ? 1 : form.volume / form.extents[form.dim - 1];
 
-  if (form.dim == 1) {
-    for (std::int64_t count = 0; count < form.volume; ++count, from += strides[0]) {
-      T place{};
-
-      std::memcpy(&place, from, sizeof(place));
-      visit(static_cast<std::int64_t>(place));
-    }
-    return;
-  }
-  for (std::int64_t count = 0; count < form.volume; ++count) {
-    T place{};
-
-    std::memcpy(&place, from, sizeof(place));
-    visit(static_cast<std::int64_t>(place));
-    for (auto d = form.dim; d-- > 0;) {
-      from += strides[d];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    visit(distance);
+    for (auto d = form.dim - 1; d-- > 0;) {
+      distance += strides[d];
       if (++index[d] < form.extents[d]) break;
-      from -= index[d] * strides[d];
+      distance -= index[d] * strides[d];
       index[d] = 0;
     }
   }
 }
 
-// The same for any type; false if it is none of integers that an int64 has.
+// Calls `visit` with the rows of an array of integers, in row-major order: a zero of their type,
+// where the first one is, how many there are, and how many bytes apart. False if an int64 does not
+// have all of the type.
 template <typename Visit>
-bool for_each_place(const LocalOperand& places, const Visit& visit) {
-  switch (number_type(places.dtype)) {
-    case NumberType::INT64:
-      for_each_place_of<std::int64_t>(places, visit);
-      return true;
-    case NumberType::INT32:
-      for_each_place_of<std::int32_t>(places, visit);
-      return true;
-    case NumberType::UINT32:
-      for_each_place_of<std::uint32_t>(places, visit);
-      return true;
-    case NumberType::INT16:
-      for_each_place_of<std::int16_t>(places, visit);
-      return true;
-    case NumberType::UINT16:
-      for_each_place_of<std::uint16_t>(places, visit);
-      return true;
-    case NumberType::INT8:
-      for_each_place_of<std::int8_t>(places, visit);
-      return true;
-    case NumberType::UINT8:
-      for_each_place_of<std::uint8_t>(places, visit);
-      return true;
-    default:
-      return false;
-  }
-}
+bool for_each_row_of_integers(const LocalOperand& integers, const Visit& visit) {
+  const auto strides = integers.byte_strides();
+  const auto& form = integers.form;
+  const auto* const first = first_element(integers);
+  const auto count = form.dim == 0 ? 1 : form.extents[form.dim - 1];
+  const auto step = form.dim == 0 ? 0 : strides[form.dim - 1];
 
-inline bool are_inside(const LocalOperand& places, std::int64_t extent) {
-  bool found = true;
-
-  return for_each_place(places, [&](auto place) { found &= place >= -extent && place < extent; }) &&
-         found;
+  return with_integer(number_type(integers.dtype), [&](auto like) {
+    if constexpr (std::is_same_v<decltype(like), std::uint64_t>) return false;
+    if (form.volume > 0) {
+      for_each_row(form, strides,
+                   [&](std::int64_t distance) { visit(like, first + distance, count, step); });
+    }
+    return true;
+  });
 }
 
 // Calls `visit` with what copies an element of so many bytes.

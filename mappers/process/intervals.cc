@@ -3,10 +3,12 @@
 #include "process/intervals.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace nb = nanobind;
@@ -21,7 +23,6 @@ constexpr std::int64_t BLOCK = 65536;
 constexpr std::int64_t PLACES = 1024;
 
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::ndim<1>>;
-using Counts = nb::ndarray<std::int64_t, nb::c_contig, nb::ndim<1>>;
 using Sums = nb::ndarray<double, nb::c_contig, nb::ndim<1>>;
 
 struct Intervals {
@@ -78,28 +79,25 @@ void for_each_place(const Intervals& intervals, const double* values, std::int64
   }
 }
 
-void count_in_intervals(const Numbers& values, const Numbers& edges, const Counts& counts) {
-  const Intervals intervals{edges};
-  std::vector<std::int64_t> found(edges.shape(0));
+// NumPy adds the sums of blocks, and counts what has no weights.
+void sum_in_intervals(const Numbers& values, const Numbers& edges,
+                      const std::optional<Numbers>& weights, const Sums& sums) {
+  if (edges.shape(0) < 2 || edges.shape(0) > INT32_MAX || sums.shape(0) + 1 != edges.shape(0) ||
+      (weights && weights->shape(0) != values.shape(0))) {
+    throw nb::value_error("another number of intervals, or not a weight for each");
+  }
 
-  for_each_place(intervals, values.data(), static_cast<std::int64_t>(values.shape(0)),
-                 [&](auto place, auto) { ++found[place]; });
-  std::copy_n(found.begin(), intervals.count, counts.data());
-}
-
-void sum_in_intervals(const Numbers& values, const Numbers& edges, const Numbers& weights,
-                      const Sums& sums) {
   const Intervals intervals{edges};
   const auto count = static_cast<std::int64_t>(values.shape(0));
   std::vector<double> found(edges.shape(0));
 
   std::fill_n(sums.data(), intervals.count, 0.0);
   for (std::int64_t first = 0; first < count; first += BLOCK) {
-    const auto* const added = weights.data() + first;
+    const auto* const added = weights ? weights->data() + first : nullptr;
 
     std::fill(found.begin(), found.end(), 0.0);
     for_each_place(intervals, values.data() + first, std::min(BLOCK, count - first),
-                   [&](auto place, auto at) { found[place] += added[at]; });
+                   [&](auto place, auto at) { found[place] += added ? added[at] : 1.0; });
     for (std::int32_t place = 0; place < intervals.count; ++place) {
       sums.data()[place] += found[place];
     }
@@ -109,27 +107,8 @@ void sum_in_intervals(const Numbers& values, const Numbers& edges, const Numbers
 }  // namespace
 
 void bind_intervals(nb::module_& module) {
-  const auto check = [](const auto& edges, const auto& found) {
-    if (edges.shape(0) < 2 || edges.shape(0) > INT32_MAX || found.shape(0) + 1 != edges.shape(0)) {
-      throw nb::value_error("another number of intervals");
-    }
-  };
-
-  module.def(
-      "count_in_intervals",
-      [=](const Numbers& values, const Numbers& edges, const Counts& counts) {
-        check(edges, counts);
-        count_in_intervals(values, edges, counts);
-      },
-      nb::arg("values"), nb::arg("edges"), nb::arg("counts"));
-  module.def(
-      "sum_in_intervals",
-      [=](const Numbers& values, const Numbers& edges, const Numbers& weights, const Sums& sums) {
-        check(edges, sums);
-        if (weights.shape(0) != values.shape(0)) throw nb::value_error("not a weight for each");
-        sum_in_intervals(values, edges, weights, sums);
-      },
-      nb::arg("values"), nb::arg("edges"), nb::arg("weights"), nb::arg("sums"));
+  module.def("sum_in_intervals", &sum_in_intervals, nb::arg("values"), nb::arg("edges"),
+             nb::arg("weights").none(), nb::arg("sums"));
 }
 
 }  // namespace legate_diffuse

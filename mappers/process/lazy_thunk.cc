@@ -89,15 +89,6 @@ std::pair<nb::object, LazyThunk*> new_part(const Stores& part) {
   return {std::move(array), lazy};
 }
 
-// The native part of a root, to which nothing was written yet.
-nb::object new_small_array(const RootShape& shape) {
-  auto made = nb::inst_alloc(nb::type<SmallArray>());
-
-  new (nb::inst_ptr<SmallArray>(made)) SmallArray{shape};
-  nb::inst_mark_ready(made);
-  return made;
-}
-
 nb::object new_thunk(const Stores& stores) {
   const auto& known = array_fields();
   const auto store = new_object(known.classes.store);
@@ -265,6 +256,14 @@ Stores stores_to_index(PyObject* array) {
           nb::borrow(lazy->owner), nb::borrow(lazy->dtype)};
 }
 
+nb::object new_small_array(const RootShape& shape) {
+  auto made = nb::inst_alloc(nb::type<SmallArray>());
+
+  new (nb::inst_ptr<SmallArray>(made)) SmallArray{shape};
+  nb::inst_mark_ready(made);
+  return made;
+}
+
 nb::object new_array(const Stores& part) {
   return new_part(part).first;
 }
@@ -341,25 +340,6 @@ NewArray::NewArray(const Signature& signature, PyObject* layout)
 
 bool NewArray::is_here(LocalOperand& target) const {
   return arrays_are_ready() && target.is_here(view.ptr(), true);
-}
-
-bool NewArray::has_room(LocalOperand& target) const {
-  auto& elements = lazy_thunk(view.ptr())->elements;
-
-  if (static_cast<std::int64_t>(elements.num_bytes()) <= store_fields().most_bytes) {
-    return is_here(target);
-  }
-  if (!may_stay(elements.num_bytes())) return false;
-  // nobody else has it
-  elements.reserve();
-  elements.set_changed();
-  return arrays_are_ready() && target.is_in_process(view.ptr(), true);
-}
-
-PyObject* NewArray::done(const LocalOperand& target, Run& run) {
-  target.small->set_changed();
-  run.done();
-  return array.release().ptr();
 }
 
 }  // namespace legate_diffuse

@@ -16,7 +16,6 @@ namespace legate_diffuse {
 
 struct LocalOperand;
 struct Signature;
-class Run;
 
 // Room for the words of a form (`Form` in at_once.h).
 constexpr std::size_t FORM_HEAD = 5;
@@ -81,6 +80,9 @@ Stores stores_of(PyObject* array);
 // The stores of which a basic index shows a part: the view may be the lazy thunk of a part.
 Stores stores_to_index(PyObject* array);
 
+// The native part of a root, to which nothing was written yet.
+nanobind::object new_small_array(const RootShape& shape);
+
 // A new array with a lazy thunk of a part of another one.
 nanobind::object new_array(const Stores& part);
 
@@ -108,13 +110,6 @@ struct NewArray {
   // Whether an operation may run at once still, and write to it as `target`: a finalizer may have
   // come while objects were made.
   bool is_here(LocalOperand& target) const;
-
-  // The same for an array of any size; false also if there is no room for its elements, which are
-  // not set.
-  bool has_room(LocalOperand& target) const;
-
-  // Ends the operation that has written to `target`. Returns a new reference to the array.
-  PyObject* done(const LocalOperand& target, Run& run);
 
   nanobind::object array;
   nanobind::object view;

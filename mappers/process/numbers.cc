@@ -252,32 +252,18 @@ bool convert_for_assignment(PyObject* number, NumberType type, char* to) {
 }
 
 PyObject* number_from(NumberType type, const char* element) {
-  switch (type) {
-    case NumberType::BOOL:
-      return PyBool_FromLong(read<bool>(element) ? 1 : 0);
-    case NumberType::FLOAT64:
-      return PyFloat_FromDouble(read<double>(element));
-    case NumberType::FLOAT32:
-      return PyFloat_FromDouble(read<float>(element));
-    case NumberType::INT64:
-      return integer_at<std::int64_t>(element);
-    case NumberType::INT32:
-      return integer_at<std::int32_t>(element);
-    case NumberType::INT16:
-      return integer_at<std::int16_t>(element);
-    case NumberType::INT8:
-      return integer_at<std::int8_t>(element);
-    case NumberType::UINT64:
-      return integer_at<std::uint64_t>(element);
-    case NumberType::UINT32:
-      return integer_at<std::uint32_t>(element);
-    case NumberType::UINT16:
-      return integer_at<std::uint16_t>(element);
-    case NumberType::UINT8:
-      return integer_at<std::uint8_t>(element);
-    default:
-      Py_RETURN_NONE;
-  }
+  PyObject* made = nullptr;
+
+  if (type == NumberType::FLOAT64) return PyFloat_FromDouble(read<double>(element));
+  if (type == NumberType::FLOAT32) return PyFloat_FromDouble(read<float>(element));
+  if (type == NumberType::BOOL) return PyBool_FromLong(read<bool>(element) ? 1 : 0);
+  return with_integer(type,
+                      [&](auto like) {
+                        made = integer_at<decltype(like)>(element);
+                        return true;
+                      })
+             ? made
+             : Py_NewRef(Py_None);
 }
 
 std::string_view text_of(PyObject* object) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "process/arrays.h"
@@ -30,38 +31,28 @@ PyObject* apply(Function* function, PyObject* number, PyObject* array, const Own
                  own);
 }
 
-// Each class has slots of its own.
+// Each class has slots of its own. That of a power has a modulus as well.
 template <std::size_t CLASS, auto SLOT>
 struct Operator {
-  static inline Function* function;
-  static inline binaryfunc own;
+  using Own = std::remove_reference_t<decltype(std::declval<PyNumberMethods>().*SLOT)>;
 
-  static PyObject* call(PyObject* a, PyObject* b) {
-    return apply(function, a, b, [&] { return own(a, b); });
+  static inline Function* function;
+  static inline Own own;
+
+  template <typename... Modulus>
+  static PyObject* call(PyObject* a, PyObject* b, Modulus... modulus) {
+    const auto is_plain = ((modulus == Py_None) && ...);
+
+    return apply(is_plain ? function : nullptr, a, b, [&] { return own(a, b, modulus...); });
   }
 
   static void take(PyTypeObject* type, Function* known) {
+    const Own ours = &Operator::call;
     auto& slot = type->tp_as_number->*SLOT;
 
     if (!slot || !known) return;
     function = known;
-    own = std::exchange(slot, &call);
-  }
-};
-
-template <std::size_t CLASS>
-struct Power {
-  static inline Function* function;
-  static inline ternaryfunc own;
-
-  static PyObject* call(PyObject* a, PyObject* b, PyObject* modulus) {
-    return apply(modulus == Py_None ? function : nullptr, a, b, [&] { return own(a, b, modulus); });
-  }
-
-  static void take(PyTypeObject* type, Function* known) {
-    if (!known) return;
-    function = known;
-    own = std::exchange(type->tp_as_number->nb_power, &call);
+    own = std::exchange(slot, ours);
   }
 };
 
@@ -96,7 +87,7 @@ void take(const nb::object& numpy, const Find& find) {
   Operator<CLASS, &PyNumberMethods::nb_xor>::take(type, find("bitwise_xor"));
   Operator<CLASS, &PyNumberMethods::nb_lshift>::take(type, find("left_shift"));
   Operator<CLASS, &PyNumberMethods::nb_rshift>::take(type, find("right_shift"));
-  Power<CLASS>::take(type, find("power"));
+  Operator<CLASS, &PyNumberMethods::nb_power>::take(type, find("power"));
   for (std::size_t which = 0; which < COMPARISONS.size(); ++which) {
     Comparison<CLASS>::functions[which] = find(COMPARISONS[which]);
   }

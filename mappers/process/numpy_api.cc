@@ -64,6 +64,15 @@ ArrayContent content_of(PyObject* array) {
           PyArray_DESCR(fields)->kind};
 }
 
+bool ArrayContent::is_in_order() const {
+  auto step = itemsize;
+
+  for (auto d = dim; d-- > 0; step *= extents[d]) {
+    if (extents[d] != 1 && byte_strides[d] != step) return false;
+  }
+  return true;
+}
+
 PyObject* name_of_type(PyObject* names, PyObject* array) {
   // types that are built in are one object each: these come often
   static auto* const known = new std::array<PyObject*, NPY_NTYPES_LEGACY>{};

@@ -23,6 +23,9 @@ struct ArrayContent {
   char kind;  // of its type, as NumPy names it
 
   [[nodiscard]] std::int64_t num_bytes() const { return volume * itemsize; }
+
+  // Whether elements come one after the other in memory, in row-major order.
+  [[nodiscard]] bool is_in_order() const;
 };
 
 ArrayContent content_of(PyObject* array);

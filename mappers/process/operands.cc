@@ -8,6 +8,7 @@
 
 #include "process/arrays.h"
 #include "process/numbers.h"
+#include "process/numpy_api.h"
 #include "process/part.h"
 
 namespace nb = nanobind;
@@ -22,10 +23,6 @@ bool means_alike(std::string_view array, std::string_view number) {
          (number == "float64" && (array[0] == 'i' || array[0] == 'u' || array == "bool"));
 }
 
-bool is_listed(PyObject* object) {
-  return PyList_CheckExact(object) || PyTuple_CheckExact(object);
-}
-
 }  // namespace
 
 PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
@@ -33,7 +30,7 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
 
   std::copy(operands, operands + count, plain_.begin());
   for (std::size_t index = 0; index < count; ++index) {
-    if (is_listed(plain_[index])) replace(index, array_from(plain_[index]));
+    if (Items{plain_[index]}.are_listed()) replace(index, array_from(plain_[index]));
   }
 
   const auto array = std::find_if(plain_.begin(), end, is_array);
@@ -56,7 +53,8 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
 }
 
 nb::object plain_value(PyObject* value) {
-  return is_listed(value) ? array_from(value) : plain_number(value);
+  return Items{value}.are_listed() || is_array_of_numpy(value) ? array_from(value)
+                                                               : plain_number(value);
 }
 
 void PlainOperands::replace(std::size_t index, nb::object by) {

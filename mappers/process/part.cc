@@ -15,13 +15,13 @@
 #include "process/disjoint.h"
 #include "process/element.h"
 #include "process/function.h"
-#include "process/gather.h"
 #include "process/guard.h"
+#include "process/hosted.h"
 #include "process/later.h"
 #include "process/lazy_thunk.h"
-#include "process/mask.h"
 #include "process/numbers.h"
-#include "process/points.h"
+#include "process/numpy_api.h"
+#include "process/places.h"
 #include "process/rearrange.h"
 #include "process/runs.h"
 #include "program/elements.h"
@@ -136,6 +136,7 @@ void know_new_arrays(nb::handle function) {
 
 nb::object array_from(PyObject* object) {
   if (!new_arrays) return {};
+  if (is_array_of_numpy(object)) return small_array_of(*new_arrays, object, "array");
 
   auto made = nb::steal(is_number(object) ? new_arrays->hold(object) : new_arrays->collect(object));
 
@@ -199,42 +200,33 @@ PyObject* get_part_elsewhere(const Function& elements, PyObject* array, PyObject
 }
 
 nb::object with_arrays(PyObject* key) {
-  const auto array_of = [](PyObject* part) {
-    auto made = PyList_CheckExact(part) ? owned(new_arrays->collect(part)) : nb::none();
+  const auto is_other = [](PyObject* part) {
+    return PyList_CheckExact(part) || is_array_of_numpy(part);
+  };
+  const auto array_of = [&](PyObject* part) {
+    const auto made = is_other(part) ? array_from(part) : nb::object{};
 
-    return made.is_none() ? nb::borrow(part) : made;
+    return made.is_valid() ? made : nb::borrow(part);
   };
 
-  if (!new_arrays || !PyTuple_CheckExact(key)) return new_arrays ? array_of(key) : nb::borrow(key);
+  if (!PyTuple_CheckExact(key)) return array_of(key);
 
+  auto* const* const parts = &PyTuple_GET_ITEM(key, 0);
   const auto count = PyTuple_GET_SIZE(key);
-  bool has_lists = false;
 
-  for (Py_ssize_t at = 0; at < count; ++at) {
-    has_lists = has_lists || PyList_CheckExact(PyTuple_GET_ITEM(key, at));
-  }
-  if (!has_lists) return nb::borrow(key);
+  if (std::none_of(parts, parts + count, is_other)) return nb::borrow(key);
 
   auto made = owned(PyTuple_New(count));
 
   for (Py_ssize_t at = 0; at < count; ++at) {
-    PyTuple_SET_ITEM(made.ptr(), at, array_of(PyTuple_GET_ITEM(key, at)).release().ptr());
+    PyTuple_SET_ITEM(made.ptr(), at, array_of(parts[at]).release().ptr());
   }
   return made;
 }
 
-PyObject* get_places(PyObject* array, PyObject* given) {
+PyObject* get_places(PyObject* array, PyObject* key) {
   if (!new_arrays) Py_RETURN_NONE;
-
-  const auto with = with_arrays(given);
-  auto* const key = with.ptr();
-
-  if (PyList_CheckExact(key)) Py_RETURN_NONE;
-  if (PyList_CheckExact(given)) return gathered(*new_arrays, array, key);
-  if (PyTuple_CheckExact(key)) return gathered_points(*new_arrays, array, key);
-  if (!is_array(key)) Py_RETURN_NONE;
-  return made_or(get_selected(*new_arrays, array, key),
-                 [&] { return gathered(*new_arrays, array, key); });
+  return get_at_places(*new_arrays, array, with_arrays(key).ptr());
 }
 
 bool put(PyObject* array, PyObject* key, PyObject* value) {

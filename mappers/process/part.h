@@ -26,11 +26,11 @@ PyObject* get_part_elsewhere(const Function& elements, PyObject* array, PyObject
 // Takes note of a function that makes arrays of each type.
 void know_new_arrays(nanobind::handle function);
 
-// The array that the original makes of a number of Python's, or of a list or a tuple of numbers and
-// single elements; empty if that is left to Python.
+// The array that the original makes of a number of Python's, of a list or a tuple of numbers and
+// single elements, or of a small array of NumPy's; empty if that is left to Python.
 nanobind::object array_from(PyObject* object);
 
-// A key with arrays of places in the place of lists of them.
+// A key with arrays of places in the place of lists of them, and of NumPy's arrays.
 nanobind::object with_arrays(PyObject* key);
 
 // array[key] for a mask, or an array of places, likewise.

@@ -8,7 +8,6 @@
 #include <array>
 #include <complex>
 #include <cstring>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,7 +15,9 @@
 #include "process/blas.h"
 #include "process/guard.h"
 #include "process/hosted.h"
+#include "process/result.h"
 #include "process/runs.h"
+#include "process/shown.h"
 
 namespace nb = nanobind;
 
@@ -137,7 +138,7 @@ auto multiply_few_of(std::string_view dtype) -> void (*)(const Factor&, const Fa
 
 // A product of few factors for which there is no kernel; None for others.
 PyObject* product_of_few(const Products& products, const Views& views) {
-  LocalOperand first, second, result;
+  LocalOperand first, second;
   const auto is_matrix_or_vector = [](const auto& operand) {
     return operand.form.dim == 1 || operand.form.dim == 2;
   };
@@ -161,21 +162,13 @@ PyObject* product_of_few(const Products& products, const Views& views) {
   if (!shown.is_vector) extents[dim++] = shown.extents[0];
   if (!other.is_vector) extents[dim++] = other.extents[1];
 
-  const auto* const signature = products.arrays->find({first.dtype});
-
-  if (!signature) Py_RETURN_NONE;
-
-  NewArray made{*signature, products.arrays->new_layout(extents.data(), dim).ptr()};
-
-  // a finalizer may have come while objects were made
-  if (!made.is_here(result) || !look(views, first, second)) Py_RETURN_NONE;
-
-  Run run{"matrix product"};
-  const Factor a{first, false}, b{second, true};
-
-  result.small->reserve();
-  multiply(a, b, result.small->own_elements());
-  return made.done(result, run);
+  return new_result(
+      *products.arrays, products.arrays->find({first.dtype}), dim, extents.data(), "matrix product",
+      [&] { return look(views, first, second); },
+      [&](char* to) {
+        multiply(Factor{first, false}, Factor{second, true}, to);
+        return true;
+      });
 }
 
 // Whether it is large: less so if its rows are far from one element to the next.
@@ -225,73 +218,10 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   return made.array.release().ptr();
 }
 
-// What a view shows of its root, and its type, and whether what waits computes the root; empty if
-// the view is not affine, or not known yet.
-struct Shown {
-  Form form;
-  PyObject* dtype;
-  bool waits{};
-};
+bool is_matrix(PyObject* array) {
+  const auto shape = nb::steal(shape_of(array));
 
-std::optional<Shown> shown_by(PyObject* view) {
-  LocalOperand operand;
-
-  if (operand.is_in_process(view, false)) return Shown{operand.form, operand.dtype};
-  // of a part of an array
-  while (auto* const lazy = lazy_thunk(view)) {
-    if (!lazy->view || lazy->key) return std::nullopt;
-    view = lazy->view;
-  }
-
-  const auto& fields = store_fields();
-  auto* const words = fields.layout_form.of(fields.view_layout.of(view));
-  auto* const root = fields.view_root.of(view);
-  auto* const dtype = fields.dtype.of(root);
-
-  if (words == Py_None || dtype == Py_None) return std::nullopt;
-
-  const Form form{words};
-
-  if (!form.is_affine) return std::nullopt;
-  return Shown{form, dtype, fields.real.of(root) == Py_None && fields.small.of(root) == Py_None};
-}
-
-// How NumPy is given the factors of a product; nothing if it is a loop (`is_product_a_loop` in
-// libraries/cupynumeric/tasks.py), with which what waits can be fused. NumPy refuses what does not
-// fit.
-std::optional<GivenElements> left_to_blas(const Products& products, const Shown& first,
-                                          const Shown& second) {
-  const auto is_vector_first = first.form.dim == 1;
-  const auto& matrix = is_vector_first ? second : first;
-  const auto& other = is_vector_first ? first : second;
-
-  if (first.dtype != second.dtype || matrix.form.dim != 2) return {};
-  if (other.form.dim == 2) return GivenElements::BROUGHT;
-  if (other.form.dim != 1) return {};
-
-  const auto& form = matrix.form;
-  const auto least = std::min(form.extents[0], form.extents[1]);
-  const auto rows = form.extents[is_vector_first ? 1 : 0];
-  const auto columns = form.extents[is_vector_first ? 0 : 1];
-  const auto along = form.strides[is_vector_first ? 0 : 1];
-  const auto across = form.strides[is_vector_first ? 1 : 0];
-  const auto by_rows = across >= along;
-  // it need not be stored and read again
-  const auto is_fused = by_rows && matrix.waits;
-
-  // the original drops dimensions of one element
-  if (least < 2 || columns != other.form.extents[0]) return {};
-  if (least < products.narrowest) return GivenElements::HERE;
-  if ((by_rows && columns < products.short_row && rows > products.most_short_rows) ||
-      (!is_fused && form.volume * itemsize_of(matrix.dtype) >
-                        (by_rows ? products.largest : products.largest_transposed))) {
-    return GivenElements::BROUGHT;
-  }
-  if (is_fused) return {};
-  if (form.volume > MOST_POINTS || (!by_rows && form.volume >= MANY_ACROSS)) {
-    return GivenElements::HERE;
-  }
-  return {};
+  return shape.is_valid() && PyTuple_CheckExact(shape.ptr()) && PyTuple_GET_SIZE(shape.ptr()) == 2;
 }
 
 }  // namespace
@@ -300,15 +230,8 @@ PyObject* product(const Arguments& arguments) {
   if (!arrays_are_ready() || !arguments[1] || !arguments.end_at(2)) Py_RETURN_NONE;
 
   const auto extra = [&](Py_ssize_t place) { return PyTuple_GET_ITEM(arguments.extra, place); };
-  const auto number = [&](Py_ssize_t place) { return PyLong_AsLongLong(extra(place)); };
-  const Products products{&arguments.arrays,
-                          nb::inst_ptr<Function>(extra(0)),
-                          nb::inst_ptr<Function>(extra(1)),
-                          number(3),
-                          number(4),
-                          number(5),
-                          number(6),
-                          number(7)};
+  const Products products{&arguments.arrays, nb::inst_ptr<Function>(extra(0)),
+                          nb::inst_ptr<Function>(extra(1)), PyLong_AsLongLong(extra(3))};
   std::array<nb::object, 2> converted;
   std::array<PyObject*, 2> factors{arguments[0], arguments[1]};
   std::array<PyObject*, MAX_OPERANDS> kinds{dtype_of(factors[0]), dtype_of(factors[1])};
@@ -328,11 +251,13 @@ PyObject* product(const Arguments& arguments) {
       if (made != Py_None) return made;
       Py_DECREF(made);
 
-      const auto one = shown_by(views[0].ptr()), other = shown_by(views[1].ptr());
-      const auto given = one && other ? left_to_blas(products, *one, *other) : std::nullopt;
-
-      if (!given) Py_RETURN_NONE;
-      return hosted({arguments.arrays, extra(2), factors.data(), 2, nullptr}, *given);
+      // others may be loops, which Python knows
+      if (dtype_of(factors[0]) != dtype_of(factors[1]) || !is_matrix(factors[0]) ||
+          !is_matrix(factors[1])) {
+        Py_RETURN_NONE;
+      }
+      return hosted({arguments.arrays, extra(2), factors.data(), 2, nullptr},
+                    GivenElements::BROUGHT);
     });
   });
 }

@@ -19,11 +19,11 @@ struct Products {
   const Function* arrays;
   const Function* vectors;
   const Function* vectors_of_matrices;
-  std::int64_t narrowest, short_row, most_short_rows, largest, largest_transposed;
+  std::int64_t narrowest;
 };
 
 // a.dot(b) of the first two arguments. `extra` has the functions of vectors, and of matrices and
-// vectors, the recipe of matrices, and the five numbers.
+// vectors, the recipe of matrices, and the number.
 PyObject* product(const Arguments& arguments);
 
 }  // namespace legate_diffuse

@@ -20,18 +20,16 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
-#include "process/axes.h"
 #include "process/blas.h"
 #include "process/contents.h"
 #include "process/element.h"
 #include "process/front.h"
 #include "process/function.h"
-#include "process/gather.h"
 #include "process/guard.h"
 #include "process/hosted.h"
-#include "process/mask.h"
 #include "process/numbers_first.h"
 #include "process/part.h"
+#include "process/places.h"
 #include "process/rearrange.h"
 #include "process/record.h"
 #include "process/reduction.h"
@@ -120,15 +118,8 @@ PyObject* copy_of_elements(PyObject*, PyObject* array) {
 }
 
 PyObject* assign_elements(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] {
-    const auto size = PyBytes_Size(arguments[1]);
-
-    if (size < 0 || PyBytes_Size(arguments[2]) < 0) throw nb::python_error();
-    return PyBool_FromLong(size == PyBytes_GET_SIZE(arguments[2]) &&
-                           put_elements(arguments[0], PyBytes_AS_STRING(arguments[1]),
-                                        PyBytes_AS_STRING(arguments[2]),
-                                        static_cast<std::size_t>(size)));
-  });
+  return guard(
+      [&] { return PyBool_FromLong(put_elements(arguments[0], arguments[1], arguments[2])); });
 }
 
 PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
@@ -138,16 +129,14 @@ PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-std::array<PyMethodDef, 9> fast_functions{{
+std::array<PyMethodDef, 7> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
-    {"gathered", fast(make_from<gathered>), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
     {"elements_of", copy_of_elements, METH_O, nullptr},
     {"let_wait", fast(let_task_wait), METH_FASTCALL, nullptr},
-    {"get_selected", fast(make_from<get_selected>), METH_FASTCALL, nullptr},
+    {"get_at_places", fast(make_from<get_at_places>), METH_FASTCALL, nullptr},
     {"put_elements", fast(assign_elements), METH_FASTCALL, nullptr},
     {"reduce", fast(make_from<reduce>), METH_FASTCALL, nullptr},
-    {"reduce_axes", fast(make_from<reduce_axes>), METH_FASTCALL, nullptr},
 }};
 
 void know(const nb::tuple& classes, nb::handle library) {

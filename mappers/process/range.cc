@@ -11,7 +11,7 @@
 
 #include "process/arrays.h"
 #include "process/numbers.h"
-#include "process/runs.h"
+#include "process/result.h"
 
 namespace nb = nanobind;
 
@@ -109,20 +109,9 @@ PyObject* range(const Function& function, PyObject* start, PyObject* stop, PyObj
 
   if (count > store_fields().most_bytes) Py_RETURN_NONE;
 
-  const auto* const signature = function.find(dtype);
-  LocalOperand target;
-
-  if (!signature) Py_RETURN_NONE;
-
-  NewArray made{*signature, function.new_layout(&count, 1).ptr()};
-
-  if (!made.is_here(target)) Py_RETURN_NONE;
-
-  Run run{"arange"};
-
-  target.small->reserve();
-  if (!write(type, target.small->own_elements(), count, first.object, by.object)) Py_RETURN_NONE;
-  return made.done(target, run);
+  return new_result(
+      function, function.find(dtype), 1, &count, "arange", [] { return true; },
+      [&](char* to) { return write(type, to, count, first.object, by.object); });
 }
 
 }  // namespace legate_diffuse

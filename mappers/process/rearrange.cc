@@ -26,8 +26,8 @@ namespace legate_diffuse {
 namespace {
 
 // Without the extents of 1.
-NewShape squeezed(const std::int64_t* extents, std::int64_t dim) {
-  NewShape found;
+Shape squeezed(const std::int64_t* extents, std::int64_t dim) {
+  Shape found;
 
   for (std::int64_t d = 0; d < dim; ++d) {
     if (extents[d] != 1) found.extents[found.dim++] = extents[d];
@@ -37,9 +37,9 @@ NewShape squeezed(const std::int64_t* extents, std::int64_t dim) {
 
 // The shape that an argument stands for, with one extent at most that follows from the others;
 // none if it does not fit.
-std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
+std::optional<Shape> shape_from(PyObject* argument, std::int64_t volume) {
   const Items given{argument};
-  NewShape shape{given.size(), {}};
+  Shape shape{given.size(), {}};
   std::int64_t known = 1;
   std::int64_t* open = nullptr;
 

@@ -40,11 +40,6 @@ struct Slots {
 // Never destroyed: arrays may outlive the interpreter.
 const Slots* slots = nullptr;
 
-nb::object checked(PyObject* made) {
-  if (!made) throw nb::python_error();
-  return nb::steal(made);
-}
-
 // The value of a key; null if there is none.
 PyObject* find(PyObject* dictionary, PyObject* key) {
   auto* const found = PyDict_GetItemWithError(dictionary, key);
@@ -55,7 +50,7 @@ PyObject* find(PyObject* dictionary, PyObject* key) {
 
 // The next number, which a dictionary has from now on.
 nb::object number_next(PyObject* dictionary, PyObject* key) {
-  auto number = checked(PyLong_FromSsize_t(PyDict_GET_SIZE(dictionary)));
+  auto number = owned(PyLong_FromSsize_t(PyDict_GET_SIZE(dictionary)));
 
   if (PyDict_SetItem(dictionary, key, number.ptr()) != 0) throw nb::python_error();
   return number;
@@ -71,7 +66,7 @@ nb::object facts_of(PyObject* state, PyObject* root) {
 
   if (fields.constant.of(root) != Py_None || fields.scalar_storage.of(root) != Py_False ||
       fields.escaped.of(root) != Py_False || fields.shared.of(root) != Py_False) {
-    return checked(PyObject_CallMethodOneArg(state, slots->facts_of, root));
+    return owned(PyObject_CallMethodOneArg(state, slots->facts_of, root));
   }
 
   const auto below = PyLong_AsLongLong(slots->single_below.of(state));
@@ -88,7 +83,7 @@ void describe(PyObject* state, PyObject* key, PyObject* view) {
   auto* const root = fields.view_root.of(view);
   auto* const layout = fields.view_layout.of(view);
   auto* const shape = known.view_shape.of(view);
-  auto placed = checked(PyObject_GetAttr(layout, slots->placed));
+  auto placed = owned(PyObject_GetAttr(layout, slots->placed));
 
   if (placed.is_none()) {
     placed = nb::handle{slots->keys.place}(nb::handle{layout}, nb::handle{fields.shape.of(root)});
@@ -106,7 +101,7 @@ void describe(PyObject* state, PyObject* key, PyObject* view) {
     const auto facts = facts_of(state, root);
 
     append(slots->facts.of(state), facts.ptr());
-    append(key, checked(PyObject_GetItem(slots->keys.dtypes, fields.dtype.of(root))).ptr());
+    append(key, owned(PyObject_GetItem(slots->keys.dtypes, fields.dtype.of(root))).ptr());
     append(key, facts.ptr());
   }
 
@@ -118,7 +113,7 @@ void describe(PyObject* state, PyObject* key, PyObject* view) {
     const auto volume = PyLong_AsLongLong(known.layout_volume.of(layout));
 
     append(key, number_next(shapes, shape).ptr());
-    append(key, checked(PyLong_FromLongLong(std::min(volume, 2LL))).ptr());
+    append(key, owned(PyLong_FromLongLong(std::min(volume, 2LL))).ptr());
   }
 
   // outline, ranged, free
@@ -126,7 +121,7 @@ void describe(PyObject* state, PyObject* key, PyObject* view) {
 
   append(key, parts[0]);
   if (PyTuple_GET_SIZE(parts[1]) > 0 || PyTuple_GET_SIZE(parts[2]) > 0) {
-    checked(PyObject_CallMethodObjArgs(state, slots->locate, root, placed.ptr(), nullptr));
+    owned(PyObject_CallMethodObjArgs(state, slots->locate, root, placed.ptr(), nullptr));
   }
 }
 
@@ -142,7 +137,7 @@ void record(PyObject* state, PyObject* operation, PyObject* kind, PyObject* view
   const auto numbers = nb::borrow(slots->views.of(state));
   auto* const key = list.ptr();
 
-  append(key, checked(PyObject_GetAttr(kind, slots->id)).ptr());
+  append(key, owned(PyObject_GetAttr(kind, slots->id)).ptr());
   for (Py_ssize_t at = 0; at < PyList_GET_SIZE(views); ++at) {
     auto* const view = PyList_GET_ITEM(views, at);
 

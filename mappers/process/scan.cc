@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
+
+#include "process/loop_types.h"
 
 namespace nb = nanobind;
 
@@ -31,29 +34,21 @@ void scan_rows(const Source& source, const Target& target, const Function& funct
   }
 }
 
-template <typename T>
-void scan_elements(const Source& source, const Target& target, bool multiplies) {
-  if (multiplies) {
-    scan_rows<T>(source, target, std::multiplies<T>{});
-  } else {
-    scan_rows<T>(source, target, std::plus<T>{});
-  }
-}
-
 void scan(const Source& source, const Target& target, bool multiplies) {
   if (source.ndim() == 0 || source.size() != target.size() || source.dtype() != target.dtype()) {
     throw nb::value_error("what is scanned has another shape or type than the result");
   }
-  if (source.dtype() == nb::dtype<double>()) {
-    scan_elements<double>(source, target, multiplies);
-  } else if (source.dtype() == nb::dtype<float>()) {
-    scan_elements<float>(source, target, multiplies);
-  } else if (source.dtype() == nb::dtype<std::int64_t>()) {
-    // they wrap around
-    scan_elements<std::uint64_t>(source, target, multiplies);
-  } else {
-    throw nb::value_error("a type that is not scanned");
-  }
+  with_loop_type(source.dtype(), [&](auto like) {
+    // integers wrap around
+    using Type =
+        std::conditional_t<std::is_integral_v<decltype(like)>, std::uint64_t, decltype(like)>;
+
+    if (multiplies) {
+      scan_rows<Type>(source, target, std::multiplies<Type>{});
+    } else {
+      scan_rows<Type>(source, target, std::plus<Type>{});
+    }
+  });
 }
 
 }  // namespace

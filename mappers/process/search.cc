@@ -17,9 +17,10 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/copying.h"
 #include "process/extremes.h"
 #include "process/numbers.h"
-#include "process/runs.h"
+#include "process/result.h"
 #include "program/elements.h"
 
 namespace nb = nanobind;
@@ -46,52 +47,6 @@ bool with_type_of(std::string_view dtype, const Visit& visit) {
     default:
       return false;
   }
-}
-
-// Elements in row-major order: those of the array, or a copy.
-template <typename T>
-class InOrder {
- public:
-  explicit InOrder(const LocalOperand& operand) : count{operand.form.volume} {
-    const auto& form = operand.form;
-    const auto in_order = row_major_strides(form.dim, form.extents, sizeof(T));
-    const auto strides = operand.byte_strides();
-    bool is_dense = !operand.repeats || count == 1;
-
-    for (std::int64_t d = 0; d < form.dim; ++d) {
-      is_dense = is_dense && (form.extents[d] == 1 || strides[d] == in_order[d]);
-    }
-    elements = reinterpret_cast<const T*>(first_element(operand));
-    if (is_dense) return;
-    copy_.resize(static_cast<std::size_t>(count));
-    copy_elements(reinterpret_cast<char*>(copy_.data()), in_order.data(), first_element(operand),
-                  strides.data(), form.dim, form.extents, sizeof(T));
-    elements = copy_.data();
-  }
-
-  const T* elements;
-  std::int64_t count;
-
- private:
-  std::vector<T> copy_;
-};
-
-// A new array of one number.
-template <typename T>
-PyObject* single(const Function& function, std::string_view dtype, T value, const char* name) {
-  const auto* const signature = function.find(dtype);
-  LocalOperand target;
-
-  if (!signature) Py_RETURN_NONE;
-
-  NewArray made{*signature, function.new_layout(nullptr, 0).ptr()};
-
-  if (!made.is_here(target)) Py_RETURN_NONE;
-
-  Run run{name};
-
-  std::memcpy(target.small->own_elements(), &value, sizeof(value));
-  return made.done(target, run);
 }
 
 // The places of extremes along the axis after which there are so many columns; false if there is
@@ -134,93 +89,51 @@ bool find(PyObject* array, LocalOperand& operand) {
 }  // namespace
 
 PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bool largest) {
-  LocalOperand operand, target;
+  LocalOperand operand;
 
   if (!find(array, operand)) Py_RETURN_NONE;
 
   const auto& form = operand.form;
   const auto along = axis_from(axis, form.dim);
-
-  if (!along || form.volume > MOST_POINTS) Py_RETURN_NONE;
-  if (form.dim == 1) return extreme(function, array, largest);
-
-  std::array<std::int64_t, LEGATE_MAX_DIM> extents;
-  auto* const rest = std::copy(form.extents, form.extents + *along, extents.begin());
-
-  std::copy(form.extents + *along + 1, form.extents + form.dim, rest);
-
-  const auto count = form.extents[*along];
-  const auto columns =
-      std::accumulate(rest, extents.begin() + form.dim - 1, std::int64_t{1}, std::multiplies<>{});
-  const auto* const signature = function.find("int64");
-
-  if (!signature) Py_RETURN_NONE;
-
-  NewArray made{*signature, function.new_layout(extents.data(), form.dim - 1).ptr()};
-
-  if (!made.is_here(target) || !find(array, operand)) Py_RETURN_NONE;
-
-  Run run{largest ? "argmax" : "argmin"};
-  bool is_done = false;
-
-  target.small->reserve();
-  with_type_of(text_of(operand.dtype), [&](auto like) {
-    const InOrder<decltype(like)> found{operand};
-
-    is_done = find_all(found, count, columns,
-                       reinterpret_cast<std::int64_t*>(target.small->own_elements()), largest);
-  });
-  if (!is_done) Py_RETURN_NONE;
-  return made.done(target, run);
-}
-
-PyObject* extreme(const Function& function, PyObject* array, bool largest) {
-  LocalOperand operand;
-  std::int64_t place = -1;
+  Shape shape;
+  std::int64_t count = form.volume, columns = 1;
 
   // NumPy looks at many in less time
-  if (!find(array, operand) || operand.form.volume > MOST_POINTS) Py_RETURN_NONE;
-  if (!with_type_of(text_of(operand.dtype),
-                    [&](auto like) {
-                      const InOrder<decltype(like)> found{operand};
-
-                      place = find_extreme(found.elements, found.count, largest);
-                    }) ||
-      place < 0) {
-    Py_RETURN_NONE;
+  if ((axis != Py_None && !along) || form.volume > MOST_POINTS) Py_RETURN_NONE;
+  if (along) count = form.extents[*along];
+  for (std::int64_t d = 0; along && d < form.dim; ++d) {
+    if (d != *along) shape.extents[shape.dim++] = form.extents[d];
+    if (d > *along) columns *= form.extents[d];
   }
-  return single(function, "int64", place, largest ? "argmax" : "argmin");
+  return new_result(
+      function, function.find("int64"), shape.dim, shape.extents.data(),
+      largest ? "argmax" : "argmin", [&] { return find(array, operand); },
+      [&](char* to) {
+        bool is_done = false;
+
+        with_type_of(text_of(operand.dtype), [&](auto like) {
+          const InOrder<decltype(like)> found{operand};
+
+          is_done = find_all(found, count, columns, reinterpret_cast<std::int64_t*>(to), largest);
+        });
+        return is_done;
+      });
 }
 
 PyObject* count_of_others(const Function& function, PyObject* array) {
   LocalOperand operand;
   std::uint64_t count = 0;
 
-  if (!find(array, operand)) Py_RETURN_NONE;
-  if (!with_type_of(text_of(operand.dtype), [&](auto like) {
+  if (!find(array, operand) || !with_type_of(text_of(operand.dtype), [&](auto like) {
         const InOrder<decltype(like)> found{operand};
 
         count = static_cast<std::uint64_t>(count_others(found.elements, found.count));
       })) {
     Py_RETURN_NONE;
   }
-  return single(function, "uint64", count, "count_nonzero");
-}
-
-PyObject* truth(const Function& function, PyObject* array, bool of_all) {
-  LocalOperand operand;
-  bool found = false;
-
-  // the original copies a single element
-  if (!find(array, operand) || operand.form.volume < 2) Py_RETURN_NONE;
-  if (!with_type_of(text_of(operand.dtype), [&](auto like) {
-        const InOrder<decltype(like)> all{operand};
-
-        found = holds_element(all.elements, all.count, of_all);
-      })) {
-    Py_RETURN_NONE;
-  }
-  return single(function, "bool", found != of_all, of_all ? "all" : "any");
+  return new_result(
+      function, function.find("uint64"), 0, nullptr, "count_nonzero", [] { return true; },
+      [&](char* to) { return std::memcpy(to, &count, sizeof(count)); });
 }
 
 }  // namespace legate_diffuse

@@ -11,17 +11,11 @@ namespace legate_diffuse {
 // Each returns a new reference to a new array, without dimensions unless it says so, or to None if
 // that is left to Python. `function` makes arrays of each type.
 
-// The place of the first of the largest elements in row-major order, or of the smallest; left to
-// Python if there is NaN.
-PyObject* extreme(const Function& function, PyObject* array, bool largest);
-
-// The same along an axis: a new array without it.
+// The places of the first of the largest elements along an axis, or of the smallest: a new array
+// without it, or of one place in row-major order if it is None. Left to Python if there is NaN.
 PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bool largest);
 
 // How many elements are not zero.
 PyObject* count_of_others(const Function& function, PyObject* array);
-
-// Whether all of several elements are not zero, or any of them.
-PyObject* truth(const Function& function, PyObject* array, bool of_all);
 
 }  // namespace legate_diffuse

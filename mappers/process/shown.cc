@@ -197,13 +197,6 @@ PyObject* type_of(PyObject* array) {
   return Py_NewRef(lazy ? lazy->dtype : Py_None);
 }
 
-PyObject* item_size_of(PyObject* array) {
-  const auto* const lazy = thunk_of(array);
-
-  if (!lazy) Py_RETURN_NONE;
-  return PyObject_GetAttr(nb::borrow(lazy->dtype).ptr(), names().itemsize);
-}
-
 bool is_real(PyObject* array) {
   const auto* const lazy = thunk_of(array);
 

@@ -27,11 +27,9 @@ PyObject* expanded(PyObject* array, PyObject* axis);
 // In a shape that differs in extents of 1 alone.
 PyObject* shown_in_shape(PyObject* array, const std::int64_t* extents, std::int64_t dim);
 
-// What Python knows of any plain array: its extents as a tuple, NumPy's type, and the bytes of an
-// element.
+// What Python knows of any plain array: its extents as a tuple, and NumPy's type.
 PyObject* shape_of(PyObject* array);
 PyObject* type_of(PyObject* array);
-PyObject* item_size_of(PyObject* array);
 
 // Whether an array is a plain one of numbers that are their own conjugates.
 bool is_real(PyObject* array);

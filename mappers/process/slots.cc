@@ -6,19 +6,18 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "process/arrays.h"
-#include "process/assign.h"
 #include "process/element.h"
 #include "process/function.h"
-#include "process/gather.h"
 #include "process/guard.h"
 #include "process/later.h"
-#include "process/mask.h"
 #include "process/numbers.h"
 #include "process/operands.h"
 #include "process/part.h"
+#include "process/places.h"
 #include "process/rearrange.h"
 
 namespace nb = nanobind;
@@ -92,38 +91,27 @@ struct Power : TwoSided<Power> {
   }
 };
 
-template <binaryfunc PyNumberMethods::* SLOT>
+// That of a power has a modulus as well.
+template <auto SLOT>
 struct InPlace {
-  static inline Function* function;
-  static inline binaryfunc own;
+  using Own = std::remove_reference_t<decltype(std::declval<PyNumberMethods>().*SLOT)>;
 
-  static PyObject* call(PyObject* a, PyObject* b) {
+  static inline Function* function;
+  static inline Own own;
+
+  template <typename... Modulus>
+  static PyObject* call(PyObject* a, PyObject* b, Modulus... modulus) {
     const std::array<PyObject*, 2> operands{a, b};
 
     return first_of([&] { return function->apply(a, operands.data(), operands.size()); },
-                    [&] { return own(a, b); });
+                    [&] { return own(a, b, modulus...); });
   }
 
   static void take(std::string_view, Function* known) {
+    const Own ours = &InPlace::call;
+
     function = known;
-    own = std::exchange(numbers().*SLOT, &call);
-  }
-};
-
-struct PowerInPlace {
-  static inline Function* function;
-  static inline ternaryfunc own;
-
-  static PyObject* call(PyObject* a, PyObject* b, PyObject* modulus) {
-    const std::array<PyObject*, 2> operands{a, b};
-
-    return first_of([&] { return function->apply(a, operands.data(), operands.size()); },
-                    [&] { return own(a, b, modulus); });
-  }
-
-  static void take(std::string_view, Function* known) {
-    function = known;
-    own = std::exchange(numbers().nb_inplace_power, &call);
+    own = std::exchange(numbers().*SLOT, ours);
   }
 };
 
@@ -198,8 +186,8 @@ struct Put {
   static inline Function* function;
 
   static bool put_any(PyObject* array, PyObject* key, PyObject* value) {
-    return put(array, key, value) || put_selected(array, key, value) ||
-           scatter(array, with_arrays(key).ptr(), value) || put_later(array, key, value);
+    return put(array, key, value) || put_at_places(array, with_arrays(key).ptr(), value) ||
+           put_later(array, key, value);
   }
 
   // An array of the type of another one; empty if it is, or if Python is to convert it.
@@ -219,8 +207,7 @@ struct Put {
 
         const auto made = function ? converted(array, given) : nb::object{};
 
-        return PyBool_FromLong((made.is_valid() && put_any(array, key, made.ptr())) ||
-                               assign_by_numpy(array, key, given));
+        return PyBool_FromLong(made.is_valid() && put_any(array, key, made.ptr()));
       }));
 
       if (!done.is_valid()) return -1;
@@ -255,22 +242,9 @@ struct Conversion {
 };
 
 // Others than integers are the original's to refuse.
-struct Index {
-  static inline unaryfunc own;
-
-  static PyObject* call(PyObject* array) {
-    return first_of(
-        [&]() -> PyObject* {
-          auto value = nb::steal(value_of(array));
-
-          if (!PyLong_CheckExact(value.ptr())) Py_RETURN_NONE;
-          return value.release().ptr();
-        },
-        [&] { return own(array); });
-  }
-
-  static void take(std::string_view, Function*) { own = std::exchange(numbers().nb_index, &call); }
-};
+PyObject* index_from(PyObject* value) {
+  return Py_NewRef(PyLong_CheckExact(value) ? value : Py_None);
+}
 
 struct Truth {
   static inline inquiry own;
@@ -310,7 +284,7 @@ constexpr std::array OPERATORS{
     Operator{"__itruediv__", InPlace<&PyNumberMethods::nb_inplace_true_divide>::take},
     Operator{"__ifloordiv__", InPlace<&PyNumberMethods::nb_inplace_floor_divide>::take},
     Operator{"__imod__", InPlace<&PyNumberMethods::nb_inplace_remainder>::take},
-    Operator{"__ipow__", PowerInPlace::take},
+    Operator{"__ipow__", InPlace<&PyNumberMethods::nb_inplace_power>::take},
     Operator{"__iand__", InPlace<&PyNumberMethods::nb_inplace_and>::take},
     Operator{"__ilshift__", InPlace<&PyNumberMethods::nb_inplace_lshift>::take},
     Operator{"__irshift__", InPlace<&PyNumberMethods::nb_inplace_rshift>::take},
@@ -328,7 +302,7 @@ constexpr std::array OPERATORS{
     Operator{"__ge__", Comparison::take<Py_GE>},
     Operator{"__float__", Conversion<&PyNumberMethods::nb_float, PyNumber_Float>::take},
     Operator{"__int__", Conversion<&PyNumberMethods::nb_int, PyNumber_Long>::take},
-    Operator{"__index__", Index::take},
+    Operator{"__index__", Conversion<&PyNumberMethods::nb_index, index_from>::take},
     Operator{"__bool__", Truth::take},
     Operator{"__getitem__", Get::take},
     Operator{"__setitem__", Put::take},

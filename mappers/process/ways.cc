@@ -11,6 +11,7 @@
 #include "process/extract.h"
 #include "process/hosted.h"
 #include "process/numbers.h"
+#include "process/part.h"
 #include "process/product.h"
 #include "process/range.h"
 #include "process/rearrange.h"
@@ -139,23 +140,15 @@ PyObject* size_of(const Arguments& given) {
   return PyLong_FromLongLong(size);
 }
 
-PyObject* extreme_of(const Arguments& given, bool largest) {
-  if (given.end_at(1)) return extreme(given.arrays, given[0], largest);
-  return given.end_at(2) ? extremes(given.arrays, given[0], given[1], largest) : none();
+PyObject* extremes_of(const Arguments& given, bool largest) {
+  return given.end_at(2) ? extremes(given.arrays, given[0], given[1] ? given[1] : Py_None, largest)
+                         : none();
 }
 
 constexpr std::array WAYS{
-    NamedWay{"all",
-             [](const Arguments& given) {
-               return given.end_at(1) ? truth(given.arrays, given[0], true) : none();
-             }},
-    NamedWay{"any",
-             [](const Arguments& given) {
-               return given.end_at(1) ? truth(given.arrays, given[0], false) : none();
-             }},
     NamedWay{"arange", range_of},
-    NamedWay{"argmax", [](const Arguments& given) { return extreme_of(given, true); }},
-    NamedWay{"argmin", [](const Arguments& given) { return extreme_of(given, false); }},
+    NamedWay{"argmax", [](const Arguments& given) { return extremes_of(given, true); }},
+    NamedWay{"argmin", [](const Arguments& given) { return extremes_of(given, false); }},
     NamedWay{"array_ufunc", array_ufunc},
     NamedWay{"asarray",
              [](const Arguments& given) {
@@ -176,7 +169,10 @@ constexpr std::array WAYS{
         [](const Arguments& given) { return given[1] ? expanded(given[0], given[1]) : none(); }},
     NamedWay{"fill",
              [](const Arguments& given) {
-               return Py_NewRef(given[1] && fill(given[0], given[1]) ? Py_NotImplemented : Py_None);
+               return Py_NewRef(given[1] && is_assignable(given[1]) &&
+                                        put(given[0], Py_Ellipsis, given[1])
+                                    ? Py_NotImplemented
+                                    : Py_None);
              }},
     NamedWay{"flatten", flattened},
     NamedWay{"flip",
@@ -211,7 +207,6 @@ constexpr std::array WAYS{
                                  static_cast<Py_ssize_t>(given.count) - 1)
                           : none();
              }},
-    NamedWay{"itemsize", [](const Arguments& given) { return item_size_of(given[0]); }},
     NamedWay{"len",
              [](const Arguments& given) {
                const auto length = length_of(given[0]);

@@ -54,3 +54,60 @@ agree(program)
 """,
         fuses=False,
     )
+
+
+# with slices, numbers and new dimensions between them, of several shapes and kinds
+KEYS = (
+    "(i,)",
+    "(i, j)",
+    "(i, j, i)",
+    "(slice(None), j)",
+    "(slice(1, 3), j, slice(2, 4))",
+    "(slice(None), slice(None), j)",
+    "(i, slice(None), j)",
+    "(0, slice(None), j)",
+    "(i, slice(None), 2)",
+    "(slice(None), j, 2)",
+    "(i, 0, j)",
+    "(None, i, j)",
+    "(i, None)",
+    "(i[:, None], j)",
+    "(i[:, None], slice(None), j)",
+    "([1, 2], slice(None), [0, 1])",
+    "(numpy.array([1, 2]), slice(None), 1)",
+    "numpy.array([2, 0])",
+    "a > 50",
+)
+
+
+@pytest.mark.parametrize(
+    "shown", ["a", "a.transpose((2, 0, 1))[:, :, :4]", "a[1:, :, 1:]"]
+)
+def test_places_beside_slices_and_numbers(shown: str) -> None:
+    run_here(
+        f"""
+import numpy
+def program(n):
+    found = []
+    for key in {KEYS!r}:
+        a = n.arange(210.0).reshape(5, 6, 7)
+        i, j = n.array([2, 0, -1]), n.array([1, 3, -2])
+        a = {shown}
+        key = eval(key)
+        part = a[key]
+        found.append(part)
+        a[key] = 3.5
+        found.append(a.copy())
+        a[key] = n.arange(float(part.shape[-1])) * 1000.0
+        found.append(a.copy())
+        a[key] = a[key] * 2.0
+        found.append(a.copy())
+    rows = n.array([True, False, True, True])
+    a = n.arange(12).reshape(4, 3)
+    found += [a[rows], a.T[:, rows], a[rows & False]]
+    return found
+agree(program)
+agree(program)
+""",
+        fuses=False,
+    )

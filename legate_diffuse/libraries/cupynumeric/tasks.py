@@ -46,14 +46,6 @@ _LARGEST_TRANSPOSED_PRODUCT: Final = 2**19
 # A nest takes 30 ns for a row beside its elements, and a task some hundred thousand.
 _SHORT_ROW: Final = 64  # elements
 _MOST_SHORT_ROWS: Final = 2**13
-# What native code needs of these, in one process.
-PRODUCT_LIMITS: Final = (
-    NARROWEST_PRODUCT,
-    _SHORT_ROW,
-    _MOST_SHORT_ROWS,
-    _LARGEST_PRODUCT,
-    _LARGEST_TRANSPOSED_PRODUCT,
-)
 
 
 def register(library: Library) -> None:

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/places.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/copying.h"
+#include "process/element.h"
+#include "process/extremes.h"
+#include "process/index_arrays.h"
+#include "process/numbers.h"
+#include "process/runs.h"
+#include "program/elements.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// So many elements are written here: to hand the arrays to a task takes longer.
+constexpr std::int64_t MOST_WRITTEN = std::int64_t{1} << 20;
+// To search more elements is worth a task of several processors.
+constexpr std::int64_t MOST_SEARCHED = std::int64_t{1} << 20;
+
+constexpr auto FLAGS = static_cast<std::int64_t>(sizeof(std::uint64_t));
+constexpr std::uint64_t ALL_SET = 0x0101010101010101;
+
+// Adds the distances of elements that are a step apart and whose flags are set; returns where the
+// next one goes. Flags are hard to predict, but where many in a row are alike.
+std::int64_t* add_selected(const std::uint8_t* flags, std::int64_t count, std::int64_t distance,
+                           std::int64_t step, std::int64_t* to) {
+  for (std::int64_t at = 0; at < count;) {
+    const auto end = std::min(count, at + FLAGS);
+    std::uint64_t word = 1;
+
+    if (end - at == FLAGS) std::memcpy(&word, flags + at, sizeof(word));
+    if (word == 0) {
+      at = end;
+    } else if (word == ALL_SET) {
+      for (; at < end; ++at) *to++ = distance + at * step;
+    }
+    for (; at < end; ++at) {
+      *to = distance + at * step;
+      to += flags[at] != 0;
+    }
+  }
+  return to;
+}
+
+// What an index with arrays selects of an operand: at each of some places an element, or a row of
+// them, along the dimensions that have no places.
+class Places {
+ public:
+  // False if it is another index.
+  bool read(PyObject* key) {
+    if (!PyTuple_CheckExact(key)) {
+      auto* const dtype = dtype_of(key);
+
+      is_mask = dtype && number_type(dtype) == NumberType::BOOL;
+      return dtype && add(key, 0);
+    }
+
+    bool is_over = false, is_split = false, is_whole = true;
+    std::int64_t dim = 0;
+
+    for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(key); ++at) {
+      auto* const part = PyTuple_GET_ITEM(key, at);
+      const auto is_places = is_array(part);
+
+      if (std::int64_t index{}; is_places || read_index(part, index)) {
+        is_split = is_split || is_over;
+        if (axis_ < 0) axis_ = dim;
+        if (is_places && !add(part, dim++)) return false;
+      } else if (part == Py_None || PySlice_Check(part)) {
+        is_over = axis_ >= 0;
+        ++dim;
+      } else {
+        return false;
+      }
+      is_whole = is_whole && is_places;
+    }
+    // where something comes between them, the dimensions of places are the first ones
+    if (is_split) axis_ = 0;
+    if (num_arrays_ > 0 && !is_whole) basic_ = basic_part(key);
+    return num_arrays_ > 0;
+  }
+
+  // The index with all elements in the place of arrays; null if that is the whole array.
+  [[nodiscard]] PyObject* basic() const { return basic_.ptr(); }
+
+  // Finds the places in what the basic index shows; false if arrays are not here, or have others.
+  bool find(const LocalOperand& operand, bool changes) {
+    return is_mask ? find_selected(operand, changes) : find_integers(operand, changes);
+  }
+
+  // Copies elements between the places, at one end, and others one after the other, the strides of
+  // which are those of `shape`. `move` is called with what copies, and both distances.
+  template <typename Move>
+  void move_all(const Strides& to, const Strides& from, std::int64_t step, std::int64_t itemsize,
+                const Move& move) const {
+    const auto visit = [&](const auto& copy) {
+      std::int64_t other = 0;
+
+      for (const auto distance : distances_) {
+        move(copy, distance, other);
+        other += step;
+      }
+    };
+
+    if (row.dim == 0) return with_copy(itemsize, visit);
+    visit([&](char* target, const char* source) {
+      copy_elements(target, to.data(), source, from.data(), row.dim, row.extents.data(),
+                    static_cast<std::size_t>(itemsize));
+    });
+  }
+
+  // How far the others of one place are from those of the next, which are in line.
+  [[nodiscard]] std::int64_t step(const Strides& others) const {
+    return others[axis_ + places.dim - 1];
+  }
+
+  // The strides of the others along a row.
+  [[nodiscard]] Strides along_row(const Strides& others) const {
+    Strides found{};
+
+    std::copy_n(others.begin() + axis_ + places.dim, row.dim - axis_,
+                std::copy_n(others.begin(), axis_, found.begin()));
+    return found;
+  }
+
+  bool is_mask{};
+  Shape shape;   // of all that is selected
+  Shape places;  // and of the places alone
+  Shape row;
+  Strides row_strides{};
+  std::int64_t volume{};
+
+ private:
+  bool add(PyObject* array, std::int64_t dim) {
+    if (num_arrays_ == LEGATE_MAX_DIM) return false;
+    if (axis_ < 0) axis_ = dim;
+    arrays_[num_arrays_] = array;
+    dims_[num_arrays_++] = dim;
+    return true;
+  }
+
+  static nb::object basic_part(PyObject* key) {
+    static auto* const all = PySlice_New(nullptr, nullptr, nullptr);
+    const auto count = PyTuple_GET_SIZE(key);
+    auto made = owned(PyTuple_New(count));
+
+    for (Py_ssize_t at = 0; at < count; ++at) {
+      auto* const part = PyTuple_GET_ITEM(key, at);
+
+      PyTuple_SET_ITEM(made.ptr(), at, Py_NewRef(is_array(part) ? all : part));
+    }
+    return made;
+  }
+
+  // Elements at the set flags of a mask of the operand's shape, or rows, of its first dimensions.
+  bool find_selected(const LocalOperand& operand, bool changes) {
+    const auto view = view_of(arrays_[0]);
+    auto form = operand.form;
+    LocalOperand mask;
+
+    if (!view.is_valid() || !mask.is_in_process(view.ptr(), false) || mask.root == operand.root ||
+        form.volume == 0 || form.volume > (changes ? MOST_POINTS : MOST_SEARCHED) ||
+        mask.form.dim == 0 || mask.form.dim > form.dim ||
+        // the original knows what it puts to rows
+        (changes && mask.form.dim < form.dim)) {
+      return false;
+    }
+
+    const auto strides = operand.byte_strides();
+    const InOrder<std::uint8_t> all{mask};
+    const auto* flags = all.elements;
+    const auto count = count_others(flags, all.count);
+
+    form.dim = mask.form.dim;
+    form.volume = all.count;
+    if (!mask.form.has_shape_of(form)) return false;
+    // of many elements the rest may be computed as well, without a copy
+    if (operand.form.volume > MOST_POINTS &&
+        count * operand.small->shape().itemsize > store_fields().most_bytes) {
+      return false;
+    }
+    // the last flags may not be set
+    distances_.resize(static_cast<std::size_t>(count) + 1);
+
+    const auto last = form.dim - 1;
+    const auto row_count = operand.is_in_order() ? form.volume : form.extents[last];
+    auto* to = distances_.data();
+
+    if (operand.is_in_order()) form.volume = form.extents[last];
+    for_each_row(form, strides, [&](std::int64_t distance) {
+      to = add_selected(flags, row_count, distance, strides[last], to);
+      flags += row_count;
+    });
+    distances_.pop_back();
+    places = {1, {count}};
+    for (auto d = form.dim; d < operand.form.dim; ++d) keep(operand, d);
+    return join_shapes();
+  }
+
+  // Elements, or rows, at integers along some dimensions.
+  bool find_integers(const LocalOperand& operand, bool changes) {
+    const auto& form = operand.form;
+    const auto strides = operand.byte_strides();
+    std::array<nb::object, LEGATE_MAX_DIM> views;
+    std::array<LocalOperand, LEGATE_MAX_DIM> along;
+
+    if (dims_[num_arrays_ - 1] >= form.dim) return false;
+    for (std::size_t at = 0; at < num_arrays_; ++at) {
+      views[at] = view_of(arrays_[at]);
+      if (!views[at].is_valid() || !along[at].is_here(views[at].ptr(), false) ||
+          (changes && along[at].root == operand.root) || !places.add(along[at].form)) {
+        return false;
+      }
+    }
+    distances_.resize(static_cast<std::size_t>(places.volume()));
+    for (std::size_t at = 0; at < num_arrays_; ++at) {
+      if (!along[at].broadcast(places.extents.data(), places.dim) ||
+          !add_places(along[at], form.extents[dims_[at]], strides[dims_[at]])) {
+        return false;
+      }
+    }
+    for (std::int64_t d = 0; d < form.dim; ++d) {
+      if (std::find(dims_.begin(), dims_.begin() + num_arrays_, d) != dims_.begin() + num_arrays_) {
+        continue;
+      }
+      keep(operand, d);
+    }
+    return join_shapes();
+  }
+
+  // Lets what is selected go on along a dimension.
+  void keep(const LocalOperand& operand, std::int64_t d) {
+    row_strides[row.dim] = operand.byte_strides()[d];
+    row.extents[row.dim++] = operand.form.extents[d];
+  }
+
+  bool join_shapes() {
+    volume = places.volume() * row.volume();
+    shape.dim = places.dim + row.dim;
+    if (places.dim == 0 || shape.dim > LEGATE_MAX_DIM) return false;
+
+    auto* to = std::copy_n(row.extents.begin(), axis_, shape.extents.begin());
+
+    to = std::copy_n(places.extents.begin(), places.dim, to);
+    std::copy_n(row.extents.begin() + axis_, row.dim - axis_, to);
+    return true;
+  }
+
+  // False if one of the integers is outside.
+  bool add_places(const LocalOperand& integers, std::int64_t extent, std::int64_t stride) {
+    auto* to = distances_.data();
+    bool are_inside = true;
+
+    return for_each_row_of_integers(
+               integers,
+               [&](auto integer, const char* from, std::int64_t count, std::int64_t step) {
+                 auto* next = to;
+                 bool is_inside = true;
+
+                 to += count;
+                 for (auto* const end = to; next < end; from += step) {
+                   std::memcpy(&integer, from, sizeof(integer));
+
+                   const auto place = integer + (integer < 0 ? extent : 0);
+
+                   is_inside &= place >= 0 && place < extent;
+                   *next++ += place * stride;
+                 }
+                 are_inside &= is_inside;
+               }) &&
+           are_inside;
+  }
+
+  std::array<PyObject*, LEGATE_MAX_DIM> arrays_;
+  std::array<std::int64_t, LEGATE_MAX_DIM> dims_;  // along which they have places
+  std::size_t num_arrays_{};
+  std::int64_t axis_{-1};  // the first dimension of places among those of the shape
+  nb::object basic_;
+  std::vector<std::int64_t> distances_;  // of the places from the operand's first element, in bytes
+};
+
+}  // namespace
+
+PyObject* get_at_places(const Function& function, PyObject* array, PyObject* key) {
+  Places places;
+
+  if (!arrays_are_ready() || !places.read(key)) Py_RETURN_NONE;
+
+  Copying copying{places.is_mask ? "select" : "take"};
+
+  if (!copying.look_at(array, places.basic()) || !places.find(copying.source, false)) {
+    Py_RETURN_NONE;
+  }
+
+  const auto itemsize = copying.itemsize();
+
+  if (places.volume > MOST_POINTS || !copying.make(function, places.shape)) Py_RETURN_NONE;
+
+  const auto strides = row_major_strides(places.shape.dim, places.shape.extents.data(), itemsize);
+  const auto* const from = copying.from();
+  auto* const to = copying.target.small->own_elements();
+
+  places.move_all(places.along_row(strides), places.row_strides, places.step(strides), itemsize,
+                  [=](const auto& copy, std::int64_t distance, std::int64_t other) {
+                    copy(to + other, from + distance);
+                  });
+  return copying.done();
+}
+
+bool put_at_places(PyObject* array, PyObject* key, PyObject* value) {
+  Places places;
+
+  if (!arrays_are_ready() || !places.read(key) || !is_writeable(array)) return false;
+
+  const auto view = view_of(array), value_view = view_of(value);
+  LocalOperand target, source;
+
+  if (!view.is_valid() || !target.is_in_process(view.ptr(), true) ||
+      (places.basic() && !target.index(places.basic())) || !places.find(target, true) ||
+      places.volume > MOST_WRITTEN) {
+    return false;
+  }
+
+  const auto& [dim, extents] = places.shape;
+  const auto itemsize = target.small->shape().itemsize;
+  ScalarBlock number{};
+  const char* from = number.bytes.data();
+  Strides strides{};
+  std::vector<char> copied;
+
+  if (is_assignable(value)) {
+    if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
+      return false;
+  } else if (!value_view.is_valid() || !source.is_here(value_view.ptr(), false) ||
+             source.dtype != target.dtype ||
+             (places.is_mask && (source.form.dim != 1 || source.form.volume != places.volume)) ||
+             !source.broadcast(extents.data(), dim)) {
+    return false;
+  } else {
+    from = first_element(source);
+    strides = source.byte_strides();
+    if (source.root == target.root || places.places.dim > 1) {
+      const auto in_order = row_major_strides(dim, extents.data(), itemsize);
+
+      copied.resize(static_cast<std::size_t>(places.volume * itemsize));
+      copy_elements(copied.data(), in_order.data(), from, strides.data(), dim, extents.data(),
+                    static_cast<std::size_t>(itemsize));
+      from = copied.data();
+      strides = in_order;
+    }
+  }
+
+  Run run{places.is_mask ? "masked write" : "scatter"};
+  auto* const to = first_own_element(target);
+
+  // what comes twice keeps what comes last
+  places.move_all(places.row_strides, places.along_row(strides), places.step(strides), itemsize,
+                  [=](const auto& copy, std::int64_t distance, std::int64_t other) {
+                    copy(to + distance, from + other);
+                  });
+  note_change(store_fields(), target);
+  run.done();
+  return true;
+}
+
+}  // namespace legate_diffuse
