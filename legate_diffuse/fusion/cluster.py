@@ -53,13 +53,13 @@ class Cluster:
         room = MAX_ARGUMENTS - len(self.named)
         if sum([len(task.accesses) for task in tasks]) <= room:
             return True
-        more = set().union(*[self._names(task) for task in tasks])
-        return len(more - self.named) <= room
+        return len(self._names(tasks) - self.named) <= room
 
-    def _names(self, task: IndexTask) -> set[int]:
-        written = self.overwritten | task.written
+    def _names(self, tasks: Sequence[IndexTask]) -> set[int]:
+        written = self.overwritten.union(*[task.written for task in tasks])
         return {
             self.name(access.view)
+            for task in tasks
             for access in task.accesses
             if not access.view.store.constant
             and (access.view.store.live or access.view.store.id not in written)
@@ -67,7 +67,7 @@ class Cluster:
 
     def take(self, task: IndexTask) -> None:
         """Take in a task."""
-        self.named |= self._names(task)
+        self.named |= self._names([task])
         self.overwritten |= task.written
         self.members.append(task)
         self.touched |= task.stores
