@@ -187,8 +187,10 @@ class _Open(Cluster):
         if self.is_fill or self.tiles is None or not self._is_before(tasks):
             return False
         tiles = _joined(self.memo, self.tiles, group, tasks)
-        return tiles is not None and (
-            tiles.divides_rows or not self._has_other_tiles(group, tasks)
+        return (
+            tiles is not None
+            and tiles.is_near(tiles.changed, None)
+            and (tiles.divides_rows or not self._has_other_tiles(group, tasks))
         )
 
     def _has_other_tiles(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:

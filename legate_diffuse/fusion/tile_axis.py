@@ -51,6 +51,8 @@ class TileAxis:
         placements: where the nests are, in their order; None for one that is not on the
             axis, all of which every point runs.
         partial: the stores of which each point has a share of a sum, or the like.
+        spread: how far apart what the nests touch is, summed; nobody needs rows that
+            are farther from a tile.
     """
 
     number: int
@@ -58,6 +60,7 @@ class TileAxis:
     axis: Axis = field(default_factory=Axis)
     placements: tuple[Placement | None, ...] = ()
     partial: frozenset[int] = frozenset()
+    spread: int = 0
 
     def joined(self, nest: Nest) -> TileAxis | None:
         """Return the axis with one nest more, None if the nest has no place on it."""
@@ -199,6 +202,8 @@ class TileAxis:
                 rows.append(Touched(view.store.id, view.region[dim]))
         for located, axis in self.axis.laid(loop, rows, complete=True):
             distances = [d if isinstance(d, int) else None for d in located.distances]
+            known = [each for each in distances if each is not None]
+            spread = max(known) - min(known) if known else 0
             placement = Placement(
                 located.loop, tuple(distances), located.first, located.end
             )
@@ -208,6 +213,7 @@ class TileAxis:
                 axis,
                 (*self.placements, placement),
                 partial,
+                self.spread + spread,
             )
         return None
 

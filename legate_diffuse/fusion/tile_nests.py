@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from legate_diffuse.fusion.few_rows import is_short_loop, row_loop
+from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
 from legate_diffuse.fusion.halo import Halo, Halos, halos, tile_of
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import Access, IndexTask, Privilege, View
@@ -79,6 +79,15 @@ class Tiles:
     def has_few_rows(self) -> bool:
         """Whether all nests are along few rows."""
         return all(is_short_loop(row_loop(n.views), n.views) for n in self.nests)
+
+    def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
+        """Whether no point computes much that others compute, too."""
+        return all(
+            halo.width <= FEW
+            for axis in self.axes
+            if axis.spread > FEW
+            for halo in halos(self.nests, axis, results, leader).stores.values()
+        )
 
 
 NO_NESTS: Final = Tiles()
