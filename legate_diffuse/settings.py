@@ -191,12 +191,13 @@ NEVER, AGAIN, ALWAYS = "0", "1", "all"
 
 
 def proof() -> str:
-    """Return which plans ``LEGATE_DIFFUSE_PROOF`` wants proven.
+    """Return which plans ``LEGATE_DIFFUSE_PROOF`` wants proven; check mode wants all.
 
     Raises:
         ValueError: the value is none of 0, 1, all.
     """
-    return _word("LEGATE_DIFFUSE_PROOF", (NEVER, AGAIN, ALWAYS)) or AGAIN
+    wanted = ALWAYS if flag("LEGATE_DIFFUSE_CHECK") else AGAIN
+    return _word("LEGATE_DIFFUSE_PROOF", (NEVER, AGAIN, ALWAYS)) or wanted
 
 
 def cache_bytes() -> int | None:

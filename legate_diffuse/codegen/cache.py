@@ -4,7 +4,7 @@
 An entry is one file: a magic word, the HMAC-SHA-256 of the entry's key and the object
 under a secret of the user's, and the object. A file that does not match is a miss.
 Files appear by renaming, so nobody reads half a file. Processes that need an entry at
-the same time, as the ranks of a node do, wait for the one that makes it.
+the same time, as the ranks of a node do, each make it.
 
 What is loaded is run, so nobody else may write it: the folder, the secret and the
 entries belong to the user, who alone may write to them, and the latter are plain files.
@@ -13,14 +13,12 @@ The folder has a tag, which it gets while there is nothing else in it, and what 
 deleted there has a name that only the cache gives. So the user's files are left alone.
 """
 
-import fcntl
 import hmac
 import os
 import re
-import stat
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -28,7 +26,6 @@ from typing import Final
 
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache_files import (
-    FLAGS,
     OTHERS_WRITE,
     SECRET,
     TEMPORARY,
@@ -43,23 +40,17 @@ from legate_diffuse.messages import say
 
 _MAGIC: Final = b"legate_diffuse 2\n"
 _SUFFIX: Final = ".kernel"
-_LOCK: Final = ".lock"
 _TAG: Final = "CACHEDIR.TAG"
 _TAG_CONTENT: Final = b"""Signature: 8a477f597d28d172789f06886806bc55
 # Compiled kernels of legate_diffuse, which may delete what is here.
 # See https://bford.info/cachedir for what this file is.
 """
 _ENTRY_NAME: Final = re.compile(rf"[0-9a-f]+{re.escape(_SUFFIX)}")
-_PASSING_NAME: Final = re.compile(
-    rf"[0-9a-f]{{16}}{re.escape(TEMPORARY)}|[0-9a-f]+{re.escape(_LOCK)}"
-)
+_PASSING_NAME: Final = re.compile(rf"[0-9a-f]{{16}}{re.escape(TEMPORARY)}")
 _DIGEST_BYTES: Final = 32
 _STORES_BETWEEN_SCANS: Final = 64
 _TEMPORARY_SECONDS: Final = 3600
 """Age of a file that a process was killed while writing."""
-_PATIENCE_SECONDS: Final = 5.0
-"""How long a process waits for another one. Most kernels take 5 to 15 ms."""
-_POLL_SECONDS: Final = 0.001
 
 
 def default_folder(environment: Mapping[str, str]) -> Path:
@@ -108,7 +99,6 @@ class ObjectCache:
         self._size_limit = size_limit
         self._stores = 0
         self._usable = True
-        self._patient = True
         self._tagged = False
         self._secret = b""
 
@@ -211,23 +201,6 @@ class ObjectCache:
                         os.unlink(entry.key + _SUFFIX, dir_fd=folder)
         return entries
 
-    @contextmanager
-    def claim(self, key: str) -> Iterator[None]:
-        """Make an entry while nobody else does who claims it.
-
-        It may be there when the claim is granted. Who has waited too long for another
-        process goes on without, and does not wait again.
-        """
-        with ExitStack() as stack:
-            # in a folder that cannot be used nobody can leave an entry; `store` says so
-            with suppress(OSError, UnsuitableError):
-                if self._usable and self._patient:
-                    make_folder(self._folder)
-                    folder = stack.enter_context(self._open_folder())
-                    self._take(folder)
-                    self._patient = _lock(folder, key + _LOCK, stack)
-            yield
-
     def _refuse(self, error: UnsuitableError) -> None:
         self._usable = False
         say(
@@ -323,32 +296,6 @@ def _has_tag(folder: int) -> bool:
         return read_file(folder, _TAG) == _TAG_CONTENT
     except OSError:
         return False
-
-
-def _lock(folder: int, name: str, stack: ExitStack) -> bool:
-    """Lock a file until the stack is unwound; False if it took too long.
-
-    The system unlocks the files of a process that ends.
-    """
-    flags = os.O_RDWR | os.O_CREAT | FLAGS
-    handle = os.open(name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=folder)
-    stack.callback(os.close, handle)
-    given_up = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > given_up:
-                return False
-            time.sleep(_POLL_SECONDS)
-        else:
-            stack.callback(_remove, folder, name)
-            return True
-
-
-def _remove(folder: int, name: str) -> None:
-    with suppress(OSError):
-        os.unlink(name, dir_fd=folder)
 
 
 def _digest(secret: bytes, key: str, payload: bytes) -> bytes:

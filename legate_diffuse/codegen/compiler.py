@@ -88,7 +88,7 @@ class Compiler(KernelCompiler):
                 return False
             if payload is None:
                 make = partial(machine.generate, assembly)
-                payload, _ = self._make_object(key, make)
+                payload = self._make_object(key, make)
             if machine.link_routine(name, variant, payload):
                 break
         self._routines.add(name)

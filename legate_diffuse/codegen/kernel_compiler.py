@@ -5,7 +5,6 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final, Protocol
@@ -150,7 +149,8 @@ class KernelCompiler(ABC):
         named = re.sub(rf"@{NAME}\b", f"@{symbol}", assembly)
         self._dump(symbol, named, lambda: machine_code(named))
         if payload is None and generate is not None:
-            payload, compiled = self._make_object(key, partial(generate, named))
+            payload = self._make_object(key, partial(generate, named))
+            compiled = True
         assert payload is not None
         return payload, symbol, compiled
 
@@ -169,18 +169,9 @@ class KernelCompiler(ABC):
             return None
         return found
 
-    def _make_object(
-        self, key: str, generate: Callable[[], bytes]
-    ) -> tuple[bytes, bool]:
-        """Generate an object and store it, unless another process does so now.
-
-        Returns the object, and whether it was generated here.
-        """
-        with nullcontext() if self._cache is None else self._cache.claim(key):
-            payload = self._load(key)
-            if payload is not None:
-                return payload, False
-            payload = generate()
-            if self._cache is not None:
-                self._cache.store(key, payload)
-            return payload, True
+    def _make_object(self, key: str, generate: Callable[[], bytes]) -> bytes:
+        """Generate an object and store it."""
+        payload = generate()
+        if self._cache is not None:
+            self._cache.store(key, payload)
+        return payload

@@ -200,12 +200,6 @@ class Axis:
             known = known.moved(at.offset)
         return self.resolved(known) if known.symbol in self.same else known
 
-    def lay(self, row: Touched, located: Located) -> None:
-        """Lay something beside the rows of a nest, if it has no place yet."""
-        if not self._knows(row):
-            self._learn(row.store, row.interval.low, located.first)
-            self._learn(row.store, row.interval.high, located.end)
-
     def resolved(self, place: Place) -> Place:
         """Return a place from the symbol that stands for all that are the same."""
         while place.symbol in self.same:

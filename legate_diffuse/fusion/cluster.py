@@ -12,11 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from legate_diffuse.ir import IndexTask
+from legate_diffuse.ir import IndexTask, View
 from legate_diffuse.ir.relations import may_overlap
 
 MOST_PASSED: Final = 128
 """Clusters that are tried; so it takes no time in the square of a window."""
+
+# A launch names each argument separately. Programs need far fewer.
+MAX_ARGUMENTS: Final = 48
 
 
 @dataclass(slots=True)
@@ -28,15 +31,44 @@ class Cluster:
         touched: ids of the stores that they touch.
         changed: ids of those that they change.
         arrays: ids of those that are more than single elements.
+        overwritten: ids of those that they write.
+        named: what the launch names for them, as far as is known yet: live stores, and
+            those that they use and do not write; constants are passed by value.
     """
 
     members: list[IndexTask] = field(default_factory=list)
     touched: set[int] = field(default_factory=set)
     changed: set[int] = field(default_factory=set)
     arrays: set[int] = field(default_factory=set)
+    overwritten: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)
+
+    @staticmethod
+    def name(view: View) -> int:
+        """Return what a launch names once, however often it is used."""
+        return view.store.id
+
+    def has_room(self, tasks: Sequence[IndexTask]) -> bool:
+        """Whether a launch need not name too much for some tasks more."""
+        room = MAX_ARGUMENTS - len(self.named)
+        if sum([len(task.accesses) for task in tasks]) <= room:
+            return True
+        return len(self._names(tasks) - self.named) <= room
+
+    def _names(self, tasks: Sequence[IndexTask]) -> set[int]:
+        written = self.overwritten.union(*[task.written for task in tasks])
+        return {
+            self.name(access.view)
+            for task in tasks
+            for access in task.accesses
+            if not access.view.store.constant
+            and (access.view.store.live or access.view.store.id not in written)
+        }
 
     def take(self, task: IndexTask) -> None:
         """Take in a task."""
+        self.named |= self._names([task])
+        self.overwritten |= task.written
         self.members.append(task)
         self.touched |= task.stores
         self.changed |= task.changed

@@ -16,10 +16,7 @@ from typing import Final
 
 from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.legality import (
-    MAX_ARGUMENTS,
-    is_late,
-)
+from legate_diffuse.fusion.legality import is_late
 from legate_diffuse.fusion.memo import Memo
 from legate_diffuse.fusion.tile_nests import NO_NESTS, Tiles, nest_of
 from legate_diffuse.ir import IndexTask, Window
@@ -142,10 +139,6 @@ class _Open(Cluster):
     fused: bool = True
     partitioned: bool = False
     parts: list[tuple[Grouping, Sequence[IndexTask]]] = field(default_factory=list)
-    _written: set[int] = field(default_factory=set)
-    # the stores that the launch names, as far as is known yet: live ones, and those
-    # that it uses before it writes them
-    _named: set[int] = field(default_factory=set)
     # whether the launch takes in no more groups
     alone: bool = False
     # the nests of the first groups, which are placed when somebody asks
@@ -168,9 +161,7 @@ class _Open(Cluster):
         if self.partitioned and self._is_late(tasks):
             self.alone = True
         self.parts.append((group, tasks))
-        self._named |= self._names(tasks)
         for task in tasks:
-            self._written |= task.written
             self.take(task)
 
     @property
@@ -251,21 +242,7 @@ class _Open(Cluster):
 
     def has_room(self, tasks: Sequence[IndexTask]) -> bool:
         """Whether the tasks of one group more would not be too many."""
-        if len(self.groups) >= MAX_NESTS:
-            return False
-        more = self._names(tasks) - self._named
-        return len(self._named) + len(more) <= MAX_ARGUMENTS
-
-    def _names(self, tasks: Sequence[IndexTask]) -> set[int]:
-        """Return the stores to be named for the tasks of one group more."""
-        written = {store for task in tasks for store in task.written}
-        stores = [access.view.store for task in tasks for access in task.accesses]
-        return {
-            store.id
-            for store in stores
-            if not store.constant
-            and (store.live or not (store.id in written or store.id in self._written))
-        }
+        return len(self.parts) < MAX_NESTS and Cluster.has_room(self, tasks)
 
 
 def _is_partitioned(tasks: Sequence[IndexTask]) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
-from legate_diffuse.fusion.cluster import Cluster
+from legate_diffuse.fusion.cluster import MAX_ARGUMENTS, Cluster
 from legate_diffuse.ir import Access, IndexTask, Points, Privilege, View
 from legate_diffuse.ir.relations import (
     aligned,
@@ -26,8 +26,6 @@ from legate_diffuse.ir.relations import (
     shows_store,
 )
 
-# A launch names each argument separately. Programs need far fewer.
-MAX_ARGUMENTS: Final = 48
 # Longer kernels take long to compile, and spill registers.
 MAX_TASKS: Final = 128
 
@@ -86,8 +84,6 @@ class Group(Cluster):
     # ids of what scalar work writes, and reads, that would have to run after the group
     late: set[int] = field(default_factory=set)
     read_late: set[int] = field(default_factory=set)
-    # ids of the views that the launch names, as far as is known yet
-    arguments: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, tasks: Iterable[tuple[int, IndexTask]]) -> Group:
@@ -96,6 +92,11 @@ class Group(Cluster):
         for position, task in tasks:
             group.add(position, task)
         return group
+
+    @staticmethod
+    def name(view: View) -> int:
+        """Return what a launch of one nest names: a view."""
+        return view.id
 
     @property
     def tasks(self) -> tuple[int, ...]:
@@ -113,7 +114,6 @@ class Group(Cluster):
         self.take(task)
         if not self.fused:
             return
-        self.arguments |= _arguments(self, task)
         if not task.scalar:
             self.gathers |= task.gathers
             self.parts |= _uses_parts(task)
@@ -240,8 +240,7 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
             and (group.parts or _uses_parts(task))
         ):
             return Refusal.GATHERS
-    most = len(group.arguments) + len(task.accesses)
-    if most > MAX_ARGUMENTS < len(group.arguments | _arguments(group, task)):
+    if not group.has_room([task]):
         return Refusal.TOO_MANY_ARGUMENTS
     if not group.reduced.isdisjoint(task.stores):
         return Refusal.REDUCTION
@@ -260,28 +259,6 @@ def refuse_any(group: Group, tasks: Mapping[int, IndexTask]) -> Refusal | None:
             return refusal
         group.add(position, task)
     return None
-
-
-def _arguments(group: Group, task: IndexTask) -> set[int]:
-    """Return the views that the launch must name for a task.
-
-    Constants are passed by value. A store that the group makes, and that is dead
-    afterwards, is probably temporary.
-    """
-    return {
-        access.view.id
-        for access in task.accesses
-        if not access.view.store.constant
-        and (
-            access.view.store.live
-            or access.privilege is Privilege.REDUCE
-            or (
-                access.privilege is Privilege.READ
-                and access.view.store.id not in group.written
-                and access.view.store.id not in group.replicated
-            )
-        )
-    }
 
 
 def _refuse_scalar_work(group: Group, task: IndexTask) -> Refusal | None:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from legate_diffuse.fusion.axis import Axis, Place, Touched
 from legate_diffuse.ir import Privilege, View
 from legate_diffuse.ir.nest import Nest
-from legate_diffuse.ir.region import BEGIN, END, WHOLE, Endpoint
+from legate_diffuse.ir.region import BEGIN, END, Endpoint
 
 _BEGIN: Final = Endpoint(BEGIN, 0)
 _END: Final = Endpoint(END, 0)
@@ -200,20 +200,8 @@ class TileAxis:
                 return None
             else:
                 rows.append(Touched(view.store.id, view.region[dim]))
-        extent = _extent(nest.shape)
-        extends = loop == 0 and len(nest.views[0].dims) == 1
-        if (
-            extends
-            and any(a.whole for a in nest.accesses)
-            and not any(row and row.store in self.axis.stores for row in rows)
-        ):
-            # sums of rows lie where as many rows do, although they share no array
-            rows.append(extent)
         for located, axis in self.axis.laid(loop, rows, complete=True):
-            if extends:
-                axis.lay(extent, located)
-            found = located.distances[: len(nest.accesses)]
-            distances = [each if isinstance(each, int) else None for each in found]
+            distances = [d if isinstance(d, int) else None for d in located.distances]
             known = [each for each in distances if each is not None]
             spread = max(known) - min(known) if known else 0
             placement = Placement(
@@ -228,11 +216,6 @@ class TileAxis:
                 self.spread + spread,
             )
         return None
-
-
-def _extent(shape: int) -> Touched:
-    """Return what lies where the first nest does that has a single loop of a shape."""
-    return Touched(-1 - shape, WHOLE)
 
 
 def _dim_along(view: View, loop: int | None, standing: int | None) -> int | None:

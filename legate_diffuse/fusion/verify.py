@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must be true of a draft after each pass, whatever the pass does.
 
-Each function raises ``ValueError`` if it is not; the message says what is wrong.
+Each function raises ``ValueError`` if it is not; the message says what is wrong. They
+look at what a pass has made, and not at what that means: whether a plan does what its
+window says is proven of the whole of it (``legate_diffuse/proof``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
 
-from legate_diffuse.fusion.cluster import conflicts
 from legate_diffuse.fusion.draft import Draft
-from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir import Access, IndexTask, Points, Privilege, View, Window
-from legate_diffuse.ir.nest import Nest, Program
-from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.relations import shows_store
+from legate_diffuse.ir import Privilege
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.ir.verify_program import verify_program
 
@@ -39,47 +36,14 @@ def renaming(draft: Draft) -> None:
 
 
 def groups(draft: Draft) -> None:
-    """Verify that groups hold each task once, in an order that keeps conflicts.
-
-    Dead ones are in none.
-    """
-    window = draft.renaming.window
+    """Verify that groups hold each task once, but for dead ones."""
     grouped = [position for group in draft.groups for position in group.tasks]
-    _require(
-        sorted(grouped) == [n for n, _ in window.running], "a task is not in one group"
-    )
-    _verify_dead(draft.window)
-    _verify_order(window, [group.tasks for group in draft.groups])
-
-
-def _verify_dead(window: Window) -> None:
-    """Verify that nobody uses what dead tasks would change, before names are new."""
-    for position in window.dead:
-        later = [task for n, task in window.running if n > position]
-        _require(
-            not any(_is_used(view, later) for view in window.tasks[position].changes),
-            f"somebody uses what dead task {position} changes",
-        )
-
-
-def _is_used(view: View, later: Sequence[IndexTask]) -> bool:
-    """Whether tasks, or the program after them, use what is written to a view."""
-    store = view.store
-    for task in later:
-        reduced = [access.view.store for access in task.reductions]
-        # what is reduced to had an initial value
-        if store.id in task.read or store in reduced:
-            return True
-        if any(
-            each == view or (each.store == store and shows_store(each))
-            for each in task.writes
-        ):
-            return False
-    return store.live
+    running = [position for position, _ in draft.renaming.window.running]
+    _require(sorted(grouped) == running, "a task is not in one group")
 
 
 def launches(draft: Draft) -> None:
-    """Verify that launches hold all tasks, in an order that keeps conflicts.
+    """Verify that launches hold all tasks.
 
     Only scalar work whose results nobody else can see may be in several ones.
     """
@@ -115,37 +79,17 @@ def launches(draft: Draft) -> None:
             task.scalar and not any(view.store.live for view in task.changes),
             f"task {position} is in several launches",
         )
-    _verify_order(
-        window,
-        [
-            [position for position in group.tasks if position not in again]
-            for launch in formed
-            for group in launch.groups
-        ],
-    )
 
 
 def liveness(draft: Draft) -> None:
-    """Verify that what is not stored is dead, and not needed by a later launch."""
-    window = draft.renaming.window
-    live = {store.id for store in window.stores if store.live}
-    for number, each in enumerate(draft.launches):
-        own, groups = each.liveness, each.launch.groups
-        _require(len(own.nests) == len(groups), "a nest has no liveness")
-        gone = own.scratch.union(own.last, *(nest.dropped for nest in own.nests))
-        _require(
-            gone.isdisjoint(live), f"live stores {sorted(gone & live)} are not stored"
-        )
-        known = set(gone)
-        for later in draft.launches[number + 1 :]:
-            for position in later.launch.tasks:
-                task = window.tasks[position]
-                lost = known & task.read
-                _require(
-                    not lost,
-                    f"task {position} reads stores {sorted(lost)} that are gone",
-                )
-                known -= task.written
+    """Verify that what the program can read afterwards is stored."""
+    live = {store.id for store in draft.renaming.window.stores if store.live}
+    for each in draft.launches:
+        own = each.liveness
+        complete = len(own.nests) == len(each.launch.groups)
+        _require(complete, "a nest has no liveness")
+        gone = live & own.scratch.union(own.last, *(n.dropped for n in own.nests))
+        _require(not gone, f"live stores {sorted(gone)} are not stored")
 
 
 def kernels(draft: Draft) -> None:
@@ -196,98 +140,20 @@ def schedule(draft: Draft) -> None:
 
 
 def arguments(draft: Draft) -> None:
-    """Verify that tasks name, with its privilege, what their nests touch."""
+    """Verify that nests find in a task's arguments the stores that they access."""
     stores = {view.id: view.store.id for view in draft.window.views}
     for program, launch in zip(
         [each.program for each in draft.launches], draft.planned, strict=True
     ):
         named = [stores[view] for view in launch.arguments]
-        whole = launch.fused and not launch.partitioned
-        _require(not whole or len(named) == len(set(named)), "a root is named twice")
-        written: set[int] = set()
-        for number, (nest, planned) in enumerate(
-            zip(program.nests, launch.nests, strict=True)
-        ):
+        for nest, planned in zip(program.nests, launch.nests, strict=True):
             for access, place in zip(nest.accesses, planned.operands, strict=True):
-                store = access.view.store
-                where = f"nest {number} of tasks {launch.tasks}, store {store.id}"
-                if place < 0:
-                    buffer = launch.scratch[~place]
-                    used = buffer.first <= number <= buffer.last
-                    _require(used, f"{where}: no buffer is left")
-                    continue
+                origin = access.view.store.origin
                 _require(
-                    named[place] == store.origin, f"{where}: the task names another one"
+                    place < 0 or named[place] == origin,
+                    f"nest {nest.number} of tasks {launch.tasks} uses store {origin}, "
+                    "and the task names another one",
                 )
-                _require(
-                    (place in launch.moved) == (store.replaces is not None),
-                    f"{where}: it moves, or another one does",
-                )
-                has = launch.privileges[place]
-                _require(
-                    not access.changes or bool(has & WRITE) or has >= REDUCE,
-                    f"{where}: it may not be changed",
-                )
-                _require(
-                    not access.reads or bool(has & READ) or store.id in written,
-                    f"{where}: it may not be read",
-                )
-            written |= {a.view.store.id for a in nest.accesses if a.privilege & WRITE}
-        _verify_buffers(program, launch)
-
-
-def _verify_buffers(program: Program, launch: PlannedLaunch) -> None:
-    """Verify that stores follow one another in a buffer, where a nest has both.
-
-    It writes the new one whole, and reads of the old one what it writes there; no
-    later nest, and none that takes turns with it, uses the old one.
-    """
-    band_of = program.band_of
-    circular = {store for band in program.bands for store, _ in band.circular}
-    uses: dict[int, dict[int, list[tuple[int, Access]]]] = {}
-    for number, (nest, planned) in enumerate(
-        zip(program.nests, launch.nests, strict=True)
-    ):
-        for access, place in zip(nest.accesses, planned.operands, strict=True):
-            if place < 0:
-                in_place = uses.setdefault(place, {})
-                store = access.view.store.id
-                in_place.setdefault(store, []).append((number, access))
-    for stores in uses.values():
-        for (old, before), (new, after) in pairwise(stores.items()):
-            number, written = after[0]
-            own = [access for n, access in before if band_of[n] >= band_of[number]]
-            _require(
-                not program.nests[number].rows
-                and len(own) == 1
-                and before[-1][0] == number
-                and [n for n, _ in after].count(number) == 1
-                and (own[0].privilege, written.privilege) == (READ, WRITE)
-                and (own[0].whole, written.whole) == (False, False)
-                and own[0].view.points == written.view.points == Points.MANY
-                and own[0].view.dims == written.view.dims
-                and own[0].view.store.dtype == written.view.store.dtype
-                and shows_store(own[0].view)
-                and shows_store(written.view)
-                and circular.isdisjoint((old, new)),
-                f"nest {number} of tasks {launch.tasks}: store {new} is in the place "
-                f"of store {old}",
-            )
-
-
-def _verify_order(window: Window, groups: Sequence[Sequence[int]]) -> None:
-    """Verify that tasks of different groups come in program order if they conflict."""
-    place = {position: n for n, group in enumerate(groups) for position in group}
-    earlier: list[tuple[int, int]] = []
-    for position in sorted(place):
-        own = place[position]
-        for other, where in earlier:
-            if where > own and conflicts(window.tasks[other], window.tasks[position]):
-                raise ValueError(
-                    f"task {position} comes before task {other}, with which it "
-                    "conflicts"
-                )
-        earlier.append((position, own))
 
 
 def _require(condition: bool, message: str) -> None:

@@ -38,7 +38,7 @@ Ways = Mapping[Wanted, tuple[Way, ...]]
 ALL_WAYS: Final[Ways] = {
     LEAST: (IN_ORDER, BY_ROWS),
     FEW_MORE: (IN_TILES, IN_SHORT_BANDS),
-    MANY_ROWS: (IN_TILES_BACKWARDS,),
+    MANY_ROWS: (IN_TILES, IN_TILES_BACKWARDS),
 }
 """All that every plan is run with in tests."""
 

@@ -228,8 +228,9 @@ class _Runner:
             begin = apart + member.nest.before - least[0]
             end = apart - member.nest.after + least[1]
             margins.append((begin, end))
+        # the native schedule has four times as many rows in a tile
         width = max(1, *(begin - end for begin, end in margins))
-        count = min(self.way.tiles, tiled.num_rows // (4 * width))
+        count = min(self.way.tiles, tiled.num_rows // width)
         return (count, margins) if count > 1 else (1, nothing)
 
     def _may_be_shared(self, member: _Member) -> bool:
