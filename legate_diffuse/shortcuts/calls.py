@@ -116,6 +116,8 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 _OUT: Final = frozenset(("out",))
 # The others of cuPyNumeric's functions.
 _OPTIONS: Final = _OUT | {"dtype", "casting", "where", "order"}
+# What no kernel computes of all types, and has the same bits wherever it is computed.
+_EXACT: Final = frozenset(("isfinite", "isinf", "isnan", "ldexp", "signbit"))
 
 
 def _replace_operators(submission: Submission) -> None:
@@ -214,6 +216,13 @@ def _replace_functions(kind: str, count: int, submission: Submission) -> None:
     owner, submit = getattr(submission.client, kind), pointwise_of(submission)
     templates_of, apply = submission.templates.get, submission.apply
     arrays_of, written = submission.arrays_of, submission.written
+    by_numpy = {
+        ufunc: submission.by_numpy(
+            getattr(np, each.name), each.name, "biuf", (count, count, 1), brings=False
+        )
+        for ufunc, each in submission.templates.items()
+        if each.name in _EXACT and type(ufunc) is owner and each.is_known
+    }
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
         made, templates = None, templates_of(self)
@@ -226,6 +235,8 @@ def _replace_functions(kind: str, count: int, submission: Submission) -> None:
                 made = apply(templates.function, out, *operands)
                 if made is None:
                     made = submit(templates, operands, out)
+                if made is None and out is None and self in by_numpy:
+                    made = by_numpy[self](*operands)
             if made is None and options and options.keys() <= _OPTIONS:
                 made = written.call(self, operands, templates, **options)
         return original(self, *operands, **options) if made is None else made

@@ -33,8 +33,10 @@ def _called(
     """Return what a mean or a variance is given, None if the original has to look."""
     called = {**dict(zip(arguments, options, strict=False)), **named}
     others = called.keys() - _TAKEN
-    if len(called) < len(options) + len(named) or any(
-        [called[each] is not DEFAULTS.get(each, ...) for each in others]
+    if (
+        len(called) < len(options) + len(named)
+        or not called.keys() <= set(arguments)
+        or any([called[each] is not DEFAULTS.get(each, ...) for each in others])
     ):
         return None
     return called
@@ -103,7 +105,7 @@ def _replace_mean(submission: Submission) -> None:
         """Return a mean, None if it is left to others."""
         view = client.settled_view_of(array)
         called = _called(_ARGUMENTS, options, named)
-        if view is None or called is None or "ddof" in called:
+        if view is None or called is None:
             return None
         axis, keeps = called.get("axis"), called.get("keepdims", False)
         if view.root.dtype == HALF:

@@ -65,7 +65,7 @@ for _ in range(4):
     print(float(y[5]), int(k[5]), float(y.sum()), *new)
 """
 OFTEN = """
-x = cn.ones(40_000)
+x = cn.ones(32_000)
 compiled = legate_diffuse.stats()["kernels_compiled"]
 found = set()
 for number in range(80):
