@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "process/arrays.h"
@@ -83,7 +82,7 @@ bool put_elements(PyObject* array, PyObject* old, PyObject* elements) {
   std::vector<char> now(size);
 
   copy_from(operand, now.data());
-  if (std::memcmp(now.data(), before.elements, size) != 0) return false;
+  if (!std::equal(now.begin(), now.end(), before.elements)) return false;
 
   Run run{"assignment"};
 
