@@ -62,7 +62,7 @@ def _replace_variance(submission: Submission) -> None:
         """Return a variance, None if it is left to others."""
         view = client.settled_view_of(array)
         called = _called(_OF_VARIANCE, options, named)
-        if view is None or called is None or view.root.dtype not in FLOATS - {HALF}:
+        if view is None or called is None or view.root.dtype not in FLOATS:
             return None
         axis, keeps = called.get("axis"), called.get("keepdims", False)
         ddof = called.get("ddof", 0)
@@ -74,14 +74,13 @@ def _replace_variance(submission: Submission) -> None:
             or (type(axis) is tuple and len(axis) > 1)
         ):
             return None
-        if axis is None and not keeps:
-            count, mean = view.volume, array.mean()
-        else:
-            count = _count(view.shape, axis)
-            mean = None if count <= ddof else array.mean(axis=axis, keepdims=True)
-        if mean is None or count <= ddof:
+        is_of_all = axis is None and not keeps
+        count = view.volume if is_of_all else _count(view.shape, axis)
+        if count <= ddof:
             return None
-        apart = array - mean
+        apart = array - (
+            array.mean() if is_of_all else array.mean(axis=axis, keepdims=True)
+        )
         apart *= apart
         total = apart.sum(axis=axis, keepdims=keeps)
         total /= count - ddof

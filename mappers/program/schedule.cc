@@ -257,8 +257,9 @@ class Scheduler {
     if (num_nests_ == 0) return;
 
     Band band{num_nests_};
-    const auto nearest = shares() ? nearest_block() : 0;
-    const auto rows = shares() ? shared_block(nearest) : 0;
+    const auto pays = shares();
+    const auto nearest = pays ? nearest_block() : 0;
+    const auto rows = pays ? shared_block(nearest) : 0;
 
     if (rows > 0 && rows < duration()) {
       const auto own_rows = can_be_tiled() ? own_block() : 0;
