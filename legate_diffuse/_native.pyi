@@ -324,6 +324,17 @@ class Function:
 def apply(function: Function, out: Any, *operands: Any) -> Any:
     """Apply a function to operands; writes to ``out``, or to a new array if None."""
 
+def reduce_later(function: Function, templates: Any, array: Any, axis: Any) -> Any:
+    """Let an array wait to be reduced, or return None if that is left to Python.
+
+    Args:
+        function: knows the types of results.
+        templates: pairs of a task's template and the scalar that its result starts
+            from, by the type and the shape, or the type and the axis.
+        array: what is reduced.
+        axis: along which; None for all elements.
+    """
+
 def reduce(function: Function, array: Any, axis: Any) -> Any:
     """Return an array reduced along an axis."""
 

@@ -168,7 +168,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     )
     apply, function = submission.apply, new_function(client, reduces=True)
     native, convert = client.legate.native, submission.conversions.convert
-    along = native.reduce
+    along, later = native.reduce, native.reduce_later
     # the types that native code knows
     learned: set[str | None] = set()
     learned_along: set[str | None] = set()
@@ -259,6 +259,9 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         return by_numpy(array, *options, **given)
 
     def reduce_all(array: Any) -> Any:
+        made = later(function, found, array, None)
+        if made is not None:
+            return made
         view = view_of(array)
         if view is None or doctor.is_on:
             return None
@@ -297,6 +300,9 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         return None if numbers is None else original(numbers, *options, **named)
 
     def reduce_along(array: Any, axis: int) -> Any:
+        made = later(found.function, found, array, axis)
+        if made is not None:
+            return made
         view = view_of(array)
         if (
             view is None

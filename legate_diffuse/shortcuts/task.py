@@ -185,7 +185,5 @@ def fill_and_submit(fill: Fill, template: TaskTemplate, views: list[View]) -> No
 
 
 def _let_wait(template: TaskTemplate, views: list[View], fill: Fill | None) -> bool:
-    if fill is not None:
-        fill.kind = template.fill_kind
     let_wait = window.submitter.native.let_wait
     return template.native is not None and let_wait(template, views, fill)

@@ -177,6 +177,64 @@ PyObject* read_later(const Function& function, const Stores& part) {
   return array.release().ptr();
 }
 
+PyObject* reduce_later(const Function& function, PyObject* templates, PyObject* array,
+                       PyObject* axis) {
+  if (!arrays_are_ready() || !may_wait()) Py_RETURN_NONE;
+
+  const auto source = stores_of(array).view;
+
+  if (!source.is_valid()) Py_RETURN_NONE;
+
+  const auto& fields = store_fields();
+  auto* const root = fields.view_root.of(source.ptr());
+  auto* const dtype = fields.dtype.of(root);
+  const auto* const signature = function.find({dtype});
+  const auto shape = nb::borrow(array_fields().view_shape.of(source.ptr()));
+  const auto extent = [&](Py_ssize_t d) {
+    return PyLong_AsLongLong(PyTuple_GET_ITEM(shape.ptr(), d));
+  };
+  const auto dim = PyTuple_GET_SIZE(shape.ptr());
+  const auto reduces_all = axis == Py_None;
+  const auto along = reduces_all ? 0 : axis_from(axis, dim);
+  Shape result;
+
+  if (!signature || !along || fields.scalar_storage.of(root) != Py_False) Py_RETURN_NONE;
+  for (Py_ssize_t d = 0; d < dim && !reduces_all; ++d) {
+    if (d != *along) result.extents[result.dim++] = extent(d);
+  }
+
+  const auto volume =
+      PyLong_AsLongLong(array_fields().layout_volume.of(fields.view_layout.of(source.ptr())));
+
+  // the original copies single elements, and refuses to reduce none
+  if (volume < 2 || (!reduces_all && result.volume() < 2)) Py_RETURN_NONE;
+
+  const nb::object which = reduces_all ? shape : nb::object{nb::int_{*along}};
+  const auto key = owned(PyTuple_Pack(2, dtype, which.ptr()));
+  const auto known = nb::borrow(PyDict_GetItemWithError(templates, key.ptr()));
+
+  if (PyErr_Occurred()) throw nb::python_error();
+  if (!known.is_valid() || known.is_none()) Py_RETURN_NONE;
+
+  const auto layout = function.new_layout(result.extents.data(), result.dim);
+  const auto target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
+  auto made = new_array(target);
+  const auto fill = nb::handle{waiting_classes().fill}(target.view, known[1]);
+  nb::list views;
+
+  if (reduces_all) {
+    views.append(target.view);
+    views.append(source);
+  } else {
+    const auto step = nb::make_tuple("promote", *along, extent(*along));
+
+    views.append(source);
+    views.append(through(target.view, layout.attr("derive")(step)));
+  }
+  if (!let_wait(nb::object{known[0]}.ptr(), views, fill.ptr())) Py_RETURN_NONE;
+  return made.release().ptr();
+}
+
 bool put_later(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !may_wait() || !is_writeable(array)) return false;
 

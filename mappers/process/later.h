@@ -13,6 +13,12 @@ namespace legate_diffuse {
 // Python. `function` reads one.
 PyObject* read_later(const Function& function, const Stores& part);
 
+// A new array to which an array is reduced, along an axis, or entirely for None, once what waits is
+// submitted; None if that is left to Python. `function` knows the types of results, and `templates`
+// are tasks with what they start from, by the type and the axis, or by the type and the shape.
+PyObject* reduce_later(const Function& function, PyObject* templates, PyObject* array,
+                       PyObject* axis);
+
 // array[key] = value for a part and an array of its shape, once what waits is submitted; false if
 // that is left to Python.
 bool put_later(PyObject* array, PyObject* key, PyObject* value);

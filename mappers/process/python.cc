@@ -27,6 +27,7 @@
 #include "process/function.h"
 #include "process/guard.h"
 #include "process/hosted.h"
+#include "process/later.h"
 #include "process/numbers_first.h"
 #include "process/part.h"
 #include "process/places.h"
@@ -129,7 +130,14 @@ PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-std::array<PyMethodDef, 7> fast_functions{{
+PyObject* let_reduction_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] {
+    return reduce_later(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2],
+                        arguments[3]);
+  });
+}
+
+std::array<PyMethodDef, 8> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
     {"elements_of", copy_of_elements, METH_O, nullptr},
@@ -137,6 +145,7 @@ std::array<PyMethodDef, 7> fast_functions{{
     {"get_at_places", fast(make_from<get_at_places>), METH_FASTCALL, nullptr},
     {"put_elements", fast(assign_elements), METH_FASTCALL, nullptr},
     {"reduce", fast(make_from<reduce>), METH_FASTCALL, nullptr},
+    {"reduce_later", fast(let_reduction_wait), METH_FASTCALL, nullptr},
 }};
 
 void know(const nb::tuple& classes, nb::handle library) {

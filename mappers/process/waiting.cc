@@ -23,6 +23,7 @@ struct Waiting {
         task_views{known.task, "views"},
         kind{known.task_template, "kind"},
         privileges{known.task_template, "privileges"},
+        template_fill_kind{known.task_template, "fill_kind"},
         covered{known.kind, "covered"},
         pointwise{known.kind, "pointwise"},
         fill_kind{known.fill, "kind"},
@@ -37,7 +38,8 @@ struct Waiting {
 
   WaitingClasses classes;
   Field task_kind, task_provenance, task_template, task_views;
-  Field kind, privileges, covered, pointwise, fill_kind, fill_views, fill_value, filled;
+  Field kind, privileges, template_fill_kind, covered, pointwise, fill_kind, fill_views, fill_value,
+      filled;
   PyObject* const nowhere = PyUnicode_InternFromString("");
 };
 
@@ -115,9 +117,14 @@ bool let_wait(PyObject* task_template, const nb::list& views, PyObject* fill) {
   auto* const privileges = known.privileges.of(task_template);
   const auto count = views.size();
 
-  if (kind == Py_None || static_cast<std::size_t>(PyList_GET_SIZE(privileges)) != count ||
-      (fill != Py_None && known.fill_kind.of(fill) == Py_None)) {
+  if (kind == Py_None || static_cast<std::size_t>(PyList_GET_SIZE(privileges)) != count) {
     return false;
+  }
+  if (fill != Py_None) {
+    auto* const fill_kind = known.template_fill_kind.of(task_template);
+
+    if (fill_kind == Py_None) return false;
+    known.fill_kind.set(fill, Py_NewRef(fill_kind));
   }
 
   const auto has_one_shape = known.pointwise.of(kind) == Py_True;

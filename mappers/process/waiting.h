@@ -25,9 +25,9 @@ void know_waiting(const WaitingClasses& classes);
 // Whether an operation may wait behind others, if any, without a function of Python's.
 bool may_wait();
 
-// Lets a task wait that is made from a template, on a list of views, and before it a fill that
-// others recognized, unless that is None; false if that is left to Python, as they can run at once,
-// or not wait as they are.
+// Lets a task wait that is made from a template, on a list of views, and before it a fill of the
+// kind that the template names, unless that is None; false if that is left to Python, as they can
+// run at once, or not wait as they are.
 bool let_wait(PyObject* task_template, const nanobind::list& views, PyObject* fill = Py_None);
 
 // The template, with its scalars, from which an operation that waits was made; null for others.
