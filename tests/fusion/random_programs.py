@@ -106,7 +106,7 @@ def _then(layout: Layout, *step: Any) -> Layout:
 
 
 @dataclass
-class _Pool:
+class Pool:
     """The views that tasks of one launch domain use."""
 
     shape: Extents
@@ -135,7 +135,7 @@ class Generator:
         self.scalars: list[tuple[int, ...]] = []
         arrays = self._arrays()
         self.futures = self._futures()
-        self.of_futures = _Pool((), [], [], [])
+        self.of_futures = Pool((), [], [], [])
         for future in self.futures:
             self._add_future(self.of_futures, future)
         self.pools = [self._pool(shape, arrays) for shape in self._shapes()]
@@ -204,7 +204,7 @@ class Generator:
             for number in range(10, 10 + self.rng.randint(2, 4))
         ]
 
-    def _add_future(self, pool: _Pool, future: View) -> None:
+    def _add_future(self, pool: Pool, future: View) -> None:
         """A future repeats over the launch domain."""
         view = future
         for dim, extent in enumerate(pool.shape):
@@ -215,10 +215,10 @@ class Generator:
             if view.volume == 1:
                 pool.writable.append(view)
 
-    def _pool(self, shape: Extents, arrays: Sequence[View]) -> _Pool:
+    def _pool(self, shape: Extents, arrays: Sequence[View]) -> Pool:
         """Choose one or two views of each array in the shape of a launch domain."""
         rng = self.rng
-        pool = _Pool(shape, [], [], [])
+        pool = Pool(shape, [], [], [])
         for array in arrays:
             choice = layouts(array.root.shape, shape)
             for _ in range(rng.randint(1, 2) if choice else 0):
@@ -236,7 +236,7 @@ class Generator:
             self._add_future(pool, future)
         return pool
 
-    def _add_task(self, name: str, pool: _Pool) -> None:
+    def _add_task(self, name: str, pool: Pool) -> None:
         rng = self.rng
         operation = OPERATIONS[name]
         operands = [rng.choice(pool.readable) for _ in range(operation.reads)]
@@ -260,7 +260,7 @@ class Generator:
                 add = "BINARY_OP.ADD"
                 self._append(add, OPERATIONS[add], target, [result, other])
 
-    def _targets(self, name: str, pool: _Pool) -> list[View]:
+    def _targets(self, name: str, pool: Pool) -> list[View]:
         rng = self.rng
         if not OPERATIONS[name].operator:
             count = OPERATIONS[name].writes if pool.writable else 0
@@ -335,7 +335,7 @@ class _SweepGenerator(Generator):
             for number in range(rng.randint(3, 4))
         ]
 
-    def _pool(self, shape: Extents, arrays: Sequence[View]) -> _Pool:
+    def _pool(self, shape: Extents, arrays: Sequence[View]) -> Pool:
         """Have few views, so that what covers an array is often there."""
         pool = super()._pool(shape, ())
         for array in arrays:
