@@ -271,8 +271,9 @@ class Written:
 
     def any_type(self, out: Any, arguments: tuple[Any, ...], named: Any) -> Any:
         """Convert the result; complex elements may be clipped to real ones."""
-        is_typed = "dtype" in named or arguments[0].dtype.kind == "c"
-        return None if is_typed else (arguments, named)
+        dtypes = [getattr(each, "dtype", None) for each in arguments]
+        is_complex = any([each is not None and each.kind == "c" for each in dtypes])
+        return None if "dtype" in named or is_complex else (arguments, named)
 
     def scan(self, out: Any, arguments: tuple[Any, ...], named: Any) -> Any:
         """Convert the elements before they are added, and add in that type."""
@@ -292,7 +293,10 @@ class Written:
         return self._of_converted(first, dtype, others, named)
 
     def factors(self, casting: str) -> Plain:
-        """Return what converts arrays before they are multiplied."""
+        """Return what converts arrays before they are multiplied.
+
+        Of one array the original may show a part, whose type it is.
+        """
 
         def convert(out: Any, arguments: tuple[Any, ...], named: Any) -> Any:
             rule = named.pop("casting", casting)
@@ -301,9 +305,11 @@ class Written:
                 return None
             if any([isinstance(each, _SCALARS) for each in arguments[:2]]):
                 return None
+            are_arrays = [type(each) is self._ndarray for each in arguments]
+            if sum(are_arrays) < 2:
+                return None
             factors = []
-            for each in arguments:
-                is_array = type(each) is self._ndarray
+            for each, is_array in zip(arguments, are_arrays, strict=True):
                 if is_array and not each.ndim:
                     return None
                 factors.append(self.converted(each, dtype, rule) if is_array else each)

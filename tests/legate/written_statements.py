@@ -63,6 +63,7 @@ _UNTYPED: Final = (
     ("x.take(i", "4"),
     ("choose(i3 - i3, (x[:3], r[:3])", "3"),
     ("compress(x > 2, r", "10"),
+    ("compress([True, False, True], r", "2"),
     ("dot(R, R.T", "(4, 4)"),
     ("R.dot(R[0]", "4"),
     ("dot(r, r", "()"),
@@ -180,6 +181,9 @@ einsum('ij,jk', A, A, out=zeros((4, 4)))
 einsum('ij,jk', A, A, out=zeros((4, 4)), casting='unsafe')
 einsum('ij,jk', A, A, dtype='complex128')
 einsum('ij,jk', A, A, dtype='float32')
+einsum('ij->ij', A, dtype='complex128', casting='unsafe')
+einsum('ij->ji', A, dtype='float32', casting='unsafe')
+einsum('ij->i', A, dtype='complex128')
 tensordot(A, A, 1, out=zeros((4, 4)))
 tensordot(A, A, out=zeros(()))
 dot(A, x[:3], out=zeros(4))
