@@ -189,7 +189,9 @@ def _replace_fill(submission: Submission) -> None:
     hosted, ndarray = submission.hosted, submission.client.ndarray
 
     def fill(self: Any, value: Any) -> None:
-        if not hosted.assign(self, Ellipsis, value):
+        # the original refuses several numbers
+        is_one = isinstance(value, (np.generic, complex, float, int))
+        if not (is_one and hosted.assign(self, Ellipsis, value)):
             original(self, value)
 
     original = replace(ndarray, "fill", fill)

@@ -279,13 +279,15 @@ class Written:
         """Convert the elements before they are added, and add in that type."""
         dtype = np.dtype(named["dtype"] if out is None else out.dtype)
         first, *others = arguments
-        if out is None and first.dtype == dtype:
+        if type(first) is not self._ndarray or (out is None and first.dtype == dtype):
             return None
         return self._of_converted(first, dtype, others, {**named, "dtype": dtype})
 
     def mean(self, out: Any, arguments: tuple[Any, ...], named: Any) -> Any:
         """Convert the elements before they are added."""
         first, *others = arguments
+        if type(first) is not self._ndarray:
+            return None
         own = first.dtype if first.dtype.kind in "fc" else np.float64
         dtype = np.dtype(named.pop("dtype", own))
         if dtype.kind not in "fc":
@@ -324,6 +326,8 @@ class Written:
             dtype = named.pop("dtype", None)
             dtype = None if dtype is None else np.dtype(dtype)
             first, *others = arguments
+            if type(first) is not self._ndarray:
+                return None
             source = first.dtype
             target = _accumulated(
                 ufunc, None if out is None else out.dtype, source, dtype
@@ -336,8 +340,6 @@ class Written:
         return convert
 
     def _of_converted(self, first: Any, dtype: Any, others: Any, named: Any) -> Any:
-        if type(first) is not self._ndarray:
-            return None
         first = self.converted(first, dtype)
         return None if first is None else ((first, *others), named)
 

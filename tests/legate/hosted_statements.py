@@ -1175,6 +1175,10 @@ A[A[:, 0] > 2, 1] = 3
 x[:] = r
 x[:] = w[:10]
 x.fill(3)
+x.fill([3.0])
+x[:2].fill([1, 2])
+A.fill(x[:4])
+A.fill(x[2])
 x.sort()
 A.sort(axis=0)
 x[3:3] = 1
