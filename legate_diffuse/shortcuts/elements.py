@@ -251,7 +251,4 @@ class Elements:
         root = view.root
         if root.scalar_storage or not window.may_show(root):
             return None
-        found = shown_elements(view)
-        if not array._writeable:
-            found.flags.writeable = False
-        return found
+        return shown_elements(view)

@@ -26,6 +26,8 @@ def _replace_conversions(submission: Submission) -> None:
             found = hosted.elements.single(self)
             if found is None:
                 found = hosted.elements.shared(self)
+            if found is not None and not self._writeable:
+                found.flags.writeable = False
         if found is None:
             found = original(self, dtype)
         return found.copy() if copy else found

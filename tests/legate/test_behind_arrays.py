@@ -108,6 +108,8 @@ def program(n):
         x += 1
         found.append(x + 0)
         x.flags.writeable = False
+        found += [x.flags["WRITEABLE"], x.flags.writeable]
+        found += [n.ones(1).flags["WRITEABLE"], outcome(lambda: x.fill(3))]
         found += [outcome(lambda: x.__iadd__(1)), outcome(lambda: n.add(x, 1, out=x))]
         found.append(x + 0)
         y = single(n, a[3])
