@@ -192,7 +192,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """Put values of its type to places along one of an array's axes."""
     if type(axis) is not int:
         raise UnsuitableError
-    np.put_along_axis(arr, indices, _values(arr, values), axis)
+    np.put_along_axis(arr, np.asarray(indices), _values(arr, values), axis)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:

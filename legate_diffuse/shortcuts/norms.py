@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shortcut for norms of arrays of several dimensions that wait.
+"""A shortcut for norms of arrays that wait.
 
-cuPyNumeric shows them in one dimension, for which they must be there, and multiplies
-that by itself. Their squares can be summed where they are computed.
+cuPyNumeric shows them in one dimension, for which those of several must be there, and
+multiplies that by itself. Their squares can be summed where they are computed.
 
 Follows: cuPyNumeric (cupynumeric/linalg)
 """
@@ -26,13 +26,13 @@ def _replace_norm(submission: Submission) -> None:
         view = None if options or named else client.view_of(x)
         if (
             view is None
-            or len(view.shape) < 2
             or view.volume < 2
             or view.root.dtype not in FLOATS
             or not window.is_waited_for(view.root)
         ):
             return original(x, *options, **named)
-        return package.sqrt((x * x).sum())
+        is_vector = len(view.shape) == 1
+        return package.sqrt(x.dot(x) if is_vector else (x * x).sum())
 
     original = replace(package.linalg, "norm", norm)
 

@@ -180,7 +180,7 @@ FUNCTIONS: Final = (
         is_loop=True,
         spreads=True,
     ),
-    Recipe("unravel_index", _INDEXING, 2, is_loop=True, arrays=0),
+    Recipe("unravel_index", _INDEXING, 2, kinds="iu", is_loop=True, arrays=0),
     Recipe("ravel_multi_index", _INDEXING, 2, "mode order", "iu", arrays=0),
     Recipe(
         "indices", _INDEXING, 2, "dtype sparse", is_loop=True, spreads=True, arrays=0
