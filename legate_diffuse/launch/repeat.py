@@ -70,7 +70,7 @@ class Repeats:
     @staticmethod
     def may_note(plan: Plan) -> bool:
         """Whether a plan is one program and nothing else."""
-        if len(plan.launches) != 1 or plan.never_made:
+        if len(plan.launches) != 1:
             return False
         (one,) = plan.launches
         others = one.hoisted or one.late or one.deferrable or one.partitioned
@@ -87,7 +87,8 @@ class Repeats:
         if times < _LEAST_TIMES or times & (times - 1) or window.carried:
             return
         roots = [views[number].root for number in launch.arguments]
-        removed = [views[number].root for number in launch.temporaries]
+        temporaries = (*launch.temporaries, *plan.never_made)
+        removed = [views[number].root for number in temporaries]
         takes_long = self._small.is_long(launch, window.shapes, roots)
         self._native.note_window(
             window.key,
@@ -98,7 +99,7 @@ class Repeats:
             launch.privileges,
             program,
             *_scalars(launch),
-            launch.temporaries,
+            temporaries,
             self._small.room.most_in_all,
             takes_long,
             Repeated(

@@ -79,7 +79,17 @@ def has_few_points(operation: Any) -> bool:
         for view, privilege in zip(views, operation.privileges, strict=True)
     ]
     most = MOST_REDUCED if all(are_few) else MOST_LOOPED
-    return all([view.layout.volume <= most for view in views])
+    return all(
+        [
+            view.layout.volume <= most
+            # see `LocalOperand::look`
+            or (
+                view.root.dtype[0] in "biu"
+                and view.layout.volume * int(view.root.type.size) <= 8 * most
+            )
+            for view in views
+        ]
+    )
 
 
 class SmallArrays:

@@ -125,7 +125,8 @@ struct LocalOperand {
 
   // Answers DONE if the elements of a view, or of a lazy thunk, are here, or nothing was written to
   // them yet, and no operation that waits uses them.
-  // Of more than `most` points it answers IMPOSSIBLE.
+  // Of more than `most` points, or of integers and truth values more bytes than so many doubles
+  // have, it answers IMPOSSIBLE.
   Answer look(const StoreFields& fields, PyObject* view, bool changes,
               std::int64_t most = MOST_POINTS);
 

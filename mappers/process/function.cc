@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "process/disjoint.h"
 #include "process/element.h"
 #include "process/guard.h"
 #include "process/numbers.h"
@@ -60,8 +61,9 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
 
     auto* const made =
         made_or(apply_at_once(out, given, count), [&] { return apply_mixed(out, given, count); });
+    auto* const apart = made_or(made, [&] { return apply_apart(out, given, count); });
 
-    return made_or(made, [&] { return apply_later(out, given, count); });
+    return made_or(apart, [&] { return apply_later(out, given, count); });
   };
 
   if (!takes_numbers_ || reduces_ || PlainOperands::are_plain(operands, count)) {
@@ -204,6 +206,34 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
   }
   if (may_be_single) singles_.add(*signature, found, count);
   return array.release().ptr();
+}
+
+PyObject* Function::apply_apart(PyObject* out, PyObject* const* operands, std::size_t count) {
+  const auto view = view_of(out);
+  LocalOperand target, source;
+
+  if (reduces_ || !view.is_valid() || !target.is_here(view.ptr(), true)) Py_RETURN_NONE;
+
+  const auto overlaps = [&](PyObject* operand) {
+    const auto other = view_of(operand);
+
+    return other.is_valid() && source.is_here(other.ptr(), false) && source.root == target.root &&
+           !are_disjoint(source, target);
+  };
+
+  if (std::none_of(operands, operands + count, overlaps)) Py_RETURN_NONE;
+
+  auto made = nb::steal(apply_at_once(Py_None, operands, count));
+
+  if (!made.is_valid() || made.is_none()) return made.release().ptr();
+
+  const auto made_view = view_of(made.ptr());
+
+  if (!made_view.is_valid() || !source.is_here(made_view.ptr(), false) ||
+      !source.form.has_shape_of(target.form) || !put(out, Py_Ellipsis, made.ptr())) {
+    Py_RETURN_NONE;
+  }
+  return nb::borrow(out).release().ptr();
 }
 
 PyObject* Function::apply_jointly(PyObject* const* operands, std::size_t count) const {

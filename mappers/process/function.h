@@ -110,6 +110,9 @@ class Function {
   PyObject* apply_products(PyObject* out, PyObject* factor, PyObject* exponent) const;
   PyObject* apply_mixed(PyObject* out, PyObject* const* operands, std::size_t count);
   PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
+  // The same for what is to be written over elements that operands have as well: first to a new
+  // array.
+  PyObject* apply_apart(PyObject* out, PyObject* const* operands, std::size_t count);
   [[nodiscard]] PyObject* apply_jointly(PyObject* const* operands, std::size_t count) const;
   // in later.cc
   [[nodiscard]] PyObject* apply_later(PyObject* out, PyObject* const* operands,

@@ -88,9 +88,8 @@ bool has_to_wait(const nb::list& views, PyObject* privileges) {
   for (std::size_t index = 0; index < views.size(); ++index) {
     const auto view = views[index];
 
-    if (volume_of(view.ptr()) > most ||
-        LocalOperand{}.look(store_fields(), view.ptr(), changes(privileges, index), most) ==
-            Answer::IMPOSSIBLE) {
+    if (LocalOperand{}.look(store_fields(), view.ptr(), changes(privileges, index), most) ==
+        Answer::IMPOSSIBLE) {
       return true;
     }
   }

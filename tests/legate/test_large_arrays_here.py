@@ -430,7 +430,7 @@ def program(n):
     others += [made[8].T.copy(), made[0] @ made[2]]
     others += [n.sort(n.zeros(90000)), n.zeros(90000)[5:9], n.zeros(90000, int) + 1]
     others += [n.array(n.zeros(90000, complex).tolist()[:3])]
-    others += [n.zeros(90000, bool), n.zeros(90000, "float32")]
+    others += [n.zeros(90000, "float32")]
     return [*made, *others]
 program(cn), program(cn)
 found = counts(lambda: float(program(cn)[1][3, 3]))

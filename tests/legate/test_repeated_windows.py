@@ -72,6 +72,29 @@ STEPS = {
         y = x * 0.5
         found += [float(y[7]), bool((y == 0.0).any()), float((y[8:] * 2.0).max())]
 """,
+    "copies that are not made": """
+        old = x.copy()
+        x[1:-1] = old[:-2] * 0.5 + old[2:] * 0.25
+        if k % 5 == 3:
+            kept.append(old)
+        del old
+        found.append(float(x.max()))
+""",
+    "selections": """
+        m = x > 20.0 + k % 3
+        x[m] = x[m] * 0.5 + k
+        x[~m] += 1.0
+        found += [float(x.max()), bool(m.any())]
+""",
+    "what was there and is written in vain": """
+        z = n.zeros(size)
+        z[5] = float(x[k])
+        z[:] = x * 2.0
+        found.append(float((x + k).max()))
+        if k % 3 == 2:
+            kept.append(z)
+        del z
+""",
     "the same array twice": """
         x += x
         x[1:] -= x[:-1] * 0.25
@@ -125,6 +148,28 @@ assert found["windows_repeated"] == 19, found
 assert found["plans_made"] == found["tasks_submitted"] == 0, found
 # in each of them the sum is never stored
 assert found["temporaries_removed"] == 20, found
+agree(lambda n: program(n, 20))
+"""
+    )
+
+
+def test_windows_of_selections_are_repeated() -> None:
+    run_fresh(
+        SIZE
+        + """
+def program(n, steps):
+    x = n.arange(float(size)) % 89.0
+    found = []
+    for k in range(steps):
+        m = x > 20.0
+        x[m] = x[m] * 0.5 + k
+        found.append(bool(m.any()))
+    return [x, *found]
+program(cn, 9)
+found = counts(lambda: program(cn, 20))
+assert found["windows_repeated"] >= 18, found
+# masks, elements and selections are not made
+assert found["temporaries_removed"] > 60, found
 agree(lambda n: program(n, 20))
 """
     )
