@@ -180,6 +180,15 @@ FUNCTIONS: Final = (
         is_loop=True,
         spreads=True,
     ),
+    Recipe(
+        "linspace",
+        "_module.creation_ranges",
+        4,
+        "num endpoint dtype",
+        is_loop=True,
+        arrays=0,
+        least=2,
+    ),
     Recipe("unravel_index", _INDEXING, 2, is_loop=True, arrays=0),
     Recipe("ravel_multi_index", _INDEXING, 2, "mode order", "iu", arrays=0),
     Recipe(
@@ -212,6 +221,7 @@ FUNCTIONS: Final = (
             "axis keepdims",
             _ORDERED,
             extreme(getattr(np, name)),
+            is_elementwise=True,
             computes=False,
         )
         for name in ("argmax", "argmin")

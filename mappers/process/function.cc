@@ -28,6 +28,19 @@ namespace {
 // No function of NumPy's has more operands.
 constexpr std::size_t MOST_GIVEN = 4;
 
+struct KnownLayout {
+  PyObject* layout{};
+  std::int64_t dim{};
+  std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
+};
+
+// One of the layouts of new arrays of shapes that came last: a loop may have new extents each time.
+KnownLayout& known_layout(std::uint64_t place) {
+  static auto* const layouts = new std::array<KnownLayout, 4096>{};
+
+  return (*layouts)[place % layouts->size()];
+}
+
 bool repeat_over(const Shape& shape, LocalOperand& operand) {
   if (shape.is_of(operand.form)) return true;
   return operand.broadcast(shape.extents.data(), shape.dim);
@@ -331,6 +344,53 @@ PyObject* Function::get_element(PyObject* view, PyObject* key, LocalOperand& ope
   elements.set_changed();
   run.done();
   return made.array.release().ptr();
+}
+
+nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) const {
+  std::uint64_t place = 0;
+
+  for (std::int64_t d = 0; d < dim; ++d)
+    place = place * 31 + static_cast<std::uint64_t>(extents[d]);
+
+  auto& known = known_layout(place);
+
+  if (known.layout && known.dim == dim && are_alike(extents, known.extents.data(), dim)) {
+    return nb::borrow(known.layout);
+  }
+
+  auto layout = nb::handle{dense_}(tuple_of(extents, dim));
+
+  const auto before = nb::steal(std::exchange(known.layout, nb::object{layout}.release().ptr()));
+
+  known.dim = dim;
+  std::copy(extents, extents + dim, known.extents.begin());
+  return layout;
+}
+
+PyObject* Function::fill(const Signature& signature, PyObject* layout,
+                         const ScalarBlock& value) const {
+  LocalOperand target;
+  NewArray made{signature, layout};
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+
+  Run run{"fill"};
+
+  if (value.bytes == ScalarBlock{}.bytes) {
+    target.small->clear();
+  } else {
+    target.small->fill(value.bytes.data());
+  }
+  run.done(1, 1);
+  return made.array.release().ptr();
+}
+
+const Signature* Function::find(std::string_view dtype) const {
+  const auto found = std::find_if(signatures_.begin(), signatures_.end(), [&](const auto& each) {
+    return text_of(each.dtypes[0]) == dtype;
+  });
+
+  return found == signatures_.end() ? nullptr : &*found;
 }
 
 }  // namespace legate_diffuse

@@ -59,17 +59,6 @@ class Function {
   // A new array with a layout and with all elements equal to a value.
   PyObject* fill(const Signature& signature, PyObject* layout, const ScalarBlock& value) const;
 
-  // A new array of a type and a layout with elements in row-major order, which `bytes` holds. It is
-  // the result of an operation, unless the name is empty.
-  PyObject* take(PyObject* dtype, PyObject* layout, PyObject* bytes, const std::string& name);
-
-  // A new array of the numbers in a list or a tuple, some of which may be arrays of one type
-  // without dimensions. Numbers of one type stay what they are.
-  PyObject* collect(PyObject* sequence) const;
-
-  // A new array without dimensions for a number of Python's.
-  PyObject* hold(PyObject* number) const;
-
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(PyObject* const* dtypes, std::size_t count) const;
   [[nodiscard]] const Signature* find(std::initializer_list<PyObject*> dtypes) const {
@@ -117,7 +106,6 @@ class Function {
 
   PyObject* dense_;
   // the layout of new arrays without dimensions
-  mutable PyObject* single_{};
   bool takes_numbers_;
   bool reduces_;
   bool is_joint_{};

@@ -184,7 +184,7 @@ class Places {
     const auto strides = operand.byte_strides();
     const InOrder<std::uint8_t> all{mask};
     const auto* flags = all.elements;
-    const auto count = count_others(flags, all.count);
+    const auto count = count_set(flags, all.count);
 
     form.dim = mask.form.dim;
     form.volume = all.count;

@@ -15,7 +15,6 @@
 #include "process/product.h"
 #include "process/range.h"
 #include "process/rearrange.h"
-#include "process/search.h"
 #include "process/shown.h"
 
 namespace nb = nanobind;
@@ -140,29 +139,14 @@ PyObject* size_of(const Arguments& given) {
   return PyLong_FromLongLong(size);
 }
 
-PyObject* extremes_of(const Arguments& given, bool largest) {
-  return given.end_at(2) ? extremes(given.arrays, given[0], given[1] ? given[1] : Py_None, largest)
-                         : none();
-}
-
 constexpr std::array WAYS{
     NamedWay{"arange", range_of},
-    NamedWay{"argmax", [](const Arguments& given) { return extremes_of(given, true); }},
-    NamedWay{"argmin", [](const Arguments& given) { return extremes_of(given, false); }},
     NamedWay{"array_ufunc", array_ufunc},
     NamedWay{"asarray",
              [](const Arguments& given) {
                return Py_NewRef(is_array(given[0]) && given.end_at(1) ? given[0] : Py_None);
              }},
     NamedWay{"copy", [](const Arguments& given) { return copied(given.arrays, given[0]); }},
-    NamedWay{"count_nonzero",
-             [](const Arguments& given) {
-               return given.end_at(1) ? count_of_others(given.arrays, given[0]) : none();
-             }},
-    NamedWay{"diagonal",
-             [](const Arguments& given) {
-               return given.end_at(2) ? diagonal(given.arrays, given[0], given[1]) : none();
-             }},
     NamedWay{"dtype", [](const Arguments& given) { return type_of(given[0]); }},
     NamedWay{
         "expand_dims",
@@ -175,14 +159,6 @@ constexpr std::array WAYS{
                                     : Py_None);
              }},
     NamedWay{"flatten", flattened},
-    NamedWay{"flip",
-             [](const Arguments& given) {
-               return flipped(given.arrays, given[0], given[1] ? given[1] : Py_None);
-             }},
-    NamedWay{"fliplr",
-             [](const Arguments& given) { return flipped(given.arrays, given[0], number_of(1)); }},
-    NamedWay{"flipud",
-             [](const Arguments& given) { return flipped(given.arrays, given[0], number_of(0)); }},
     NamedWay{"full", full},
     NamedWay{"full_like",
              [](const Arguments& given) {
@@ -199,7 +175,10 @@ constexpr std::array WAYS{
                return hosted({given.arrays, recipe, given.given + 1, given.count - 1, given.names});
              }},
     NamedWay{"imag",
-             [](const Arguments& given) { return parts_of_complex(given.arrays, given[0], true); }},
+             [](const Arguments& given) {
+               return is_real(given[0]) ? filled_like(given.arrays, given[0], {}, number_of(0))
+                                        : parts_of_complex(given.arrays, given[0], true);
+             }},
     NamedWay{"item",
              [](const Arguments& given) {
                return !given.names && given.count > 0
@@ -246,11 +225,6 @@ constexpr std::array WAYS{
                                   Py_NewRef(given[at]));
                }
                return reshape(given.arrays, given[0], shape.ptr());
-             }},
-    NamedWay{"roll",
-             [](const Arguments& given) {
-               if (!given[1]) Py_RETURN_NONE;
-               return roll(given.arrays, given[0], given[1], given[2] ? given[2] : Py_None);
              }},
     NamedWay{"shape", [](const Arguments& given) { return shape_of(given[0]); }},
     NamedWay{"size", size_of},
