@@ -298,23 +298,6 @@ class Function:
         An array's kind is its type, and that of a number its class.
         """
 
-    def join(
-        self,
-        dtypes: Sequence[str | None],
-        operation: Operation,
-        functions: Sequence[Function],
-    ) -> None:
-        """Let an operation compute at once what functions compute of such operands.
-
-        Through ``apply`` it returns a tuple then, or ``NotImplemented`` where the
-        operation was never prepared for such operands.
-
-        Args:
-            dtypes: the types of the operands.
-            operation: of each function it has the result, and then the operands.
-            functions: those that know such operands.
-        """
-
     def array_of(self, elements: Any, name: str) -> Any:
         """Return a new small array of NumPy's elements, the result of an operation.
 
@@ -591,17 +574,7 @@ def take_operators(functions: dict[str, Function | None]) -> None:
 
     Args:
         functions: by the names of their methods; for ``__getitem__`` the one that
-            reads single elements; None for ``__setitem__``, ``__float__``, ``__int__``
-            and ``__bool__``.
-    """
-
-def take_calls(unary: type, binary: type, functions: dict[Any, Function]) -> None:
-    """Do the same for calls of universal functions.
-
-    Args:
-        unary: the class of those that have one operand.
-        binary: the class of those that have two.
-        functions: what to apply, by universal function.
+            reads single elements; None for ``__setitem__``.
     """
 
 def call_with_memory(call: Callable[[], Any]) -> Any:

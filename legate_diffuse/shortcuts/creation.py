@@ -28,8 +28,6 @@ from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.written import CASTINGS
 from legate_diffuse.stores.dtype import dtype_name, names_by_spelling
-from legate_diffuse.stores.form import dense
-from legate_diffuse.stores.layout import Layout
 
 # Functions that fill new arrays, and what native code calls those that do the same.
 _VALUES: Final = {"zeros": "zeros", "ones": "ones", "empty": "zeros"}
@@ -78,18 +76,12 @@ def _replace_creation(
 ) -> None:
     package = importlib.import_module("cupynumeric")
     way = _VALUES[name]
-    by_numpy = submission.by_numpy(getattr(np, way), way)
 
     def create(shape: Any, dtype: Any = np.float64, **others: Any) -> Any:
         made = None
         if _is_type(dtype) and not others:
             name = names.get(dtype)
-            if way == "zeros":
-                made = filled.make(shape, name, 0)
-            if made is None and _small_layout(shape) is not None:
-                made = by_numpy(shape, dtype)
-            if made is None and way == "ones":
-                made = filled.make(shape, name, 1)
+            made = filled.make(shape, name, int(way == "ones"))
         return original(shape, dtype, **others) if made is None else made
 
     original = replace(package, name, create)
@@ -160,7 +152,7 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
     ``copied`` is the type of which a copy becomes an array with its memory.
     """
     native = submission.client.legate.native
-    collect = submission.by_numpy(np.array, "array", brings=False, reads_many=False)
+    collect = submission.by_numpy(np.array, "", brings=False, reads_many=False)
     by_numpy = submission.by_numpy(np.array, "array", keywords=_DTYPE)
     package, client = importlib.import_module("cupynumeric"), submission.client
     names = _names(submission)
@@ -222,19 +214,6 @@ def _replace_astype(submission: Submission) -> None:
 
 def _is_type(dtype: Any) -> bool:
     return type(dtype) in (type, str) or isinstance(dtype, np.dtype)
-
-
-def _small_layout(shape: Any) -> Layout | None:
-    """Return the layout of a new small array; None if the shape is another one."""
-    extents = shape if type(shape) is tuple else (shape,)
-    volume = 1
-    for extent in extents:
-        if type(extent) is not int or extent < 0:
-            return None
-        volume *= extent
-    if volume > window.submitter.small.limit or len(extents) > real.LEGATE_MAX_DIM:
-        return None
-    return dense(extents)
 
 
 _LIKE: Final = ("zeros", "ones", "empty", "full")

@@ -191,15 +191,10 @@ class Submission:
                     (common_shape, repeated),
                 )
             native.take_operators(self.operators)
-            native.take_calls(
-                client.unary_ufunc,
-                client.binary_ufunc,
-                {
-                    ufunc: templates.function
-                    for ufunc, templates in self.templates.items()
-                    if type(ufunc) in self.called
-                },
-            )
+            functions = {each: self.templates[each].function for each in self.templates}
+            for owner in self.called:
+                count = "two" if owner is client.binary_ufunc else "one"
+                self.front(owner, "__call__", f"call of {count}", extra=functions)
 
     def show(self, owner: Any, view: View, dtype: Any) -> Any:
         """Return a new array that shows a view, whose root has this owner."""

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from inspect import Parameter, signature
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -34,30 +34,8 @@ _WEAK: Final = frozenset((int, float, complex))
 Type = Any
 
 
-class Backend(Protocol):
-    """What submits results while fusion is on."""
-
-    def apply(self, function: Any, out: Any, *operands: Any) -> Any:
-        """Return what a function of native code makes of operands, or None."""
-
-    def know(self, result: Result) -> None:
-        """Let the task of a result be recognised."""
-
-    def submit(
-        self, results: Sequence[Result], operands: Sequence[Any], shape: Any
-    ) -> list[Any] | None:
-        """Return new arrays of the results of arrays; None if tasks must be called."""
-
-    def learn(self, results: Sequence[Result], known: Sequence[Any]) -> tuple[Any, ...]:
-        """Return functions of native code that know results, None where there is none.
-
-        If there are several, the first one knows all of them. They may be ``known``
-        before, of other types of elements.
-        """
-
-
-# while fusion is on
-backend: Backend | None = None
+# What submits results while fusion is on: ``Tasks`` of ``vectorized.py``.
+backend: Any = None
 
 
 class Vectorized:
@@ -80,8 +58,8 @@ class Vectorized:
         self._is_ufunc = is_ufunc
         self._arity = len(signature(self.wrapped).parameters)
         self._results: dict[tuple[Type, ...], tuple[Result, ...] | RefusedError] = {}
-        # functions of native code, one for each result, and before several ones one for
-        # all of them, by the Python types of the arguments
+        # functions of native code, one for each result, by the Python types of the
+        # arguments
         self._known: dict[tuple[type, ...], tuple[Any, ...]] = {}
         self._apply: Callable[..., Any]
         self._said: set[str] = set()
@@ -310,15 +288,13 @@ def vectorize(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _made(
-    apply: Callable[..., Any], known: Sequence[Any], arguments: Sequence[Any]
+    apply: Callable[..., Any], functions: Sequence[Any], arguments: Sequence[Any]
 ) -> Any:
     """Return what functions of native code make of arguments, None if it is nothing."""
-    first, *others = known
-    made = apply(first, None, *arguments)
-    if made is None and others:
-        made = tuple([apply(each, None, *arguments) for each in others])
-        made = None if any([each is None for each in made]) else made
-    return None if made is NotImplemented else made
+    made = tuple([apply(each, None, *arguments) for each in functions])
+    if any([each is None for each in made]):
+        return None
+    return made if len(made) > 1 else made[0]
 
 
 def _numba_error() -> type[Exception]:

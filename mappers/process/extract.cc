@@ -51,18 +51,17 @@ PyObject* parts_of_complex(const Function& function, PyObject* array, bool imagi
   const auto& form = copying.source.form;
   const auto kind = text_of(copying.source.dtype);
 
-  if (kind.substr(0, 7) != "complex" || form.volume > MOST_POINTS ||
-      !copying.make(function, copying.shape(), kind == "complex64" ? "float32" : "float64")) {
-    Py_RETURN_NONE;
-  }
+  if (kind.substr(0, 7) != "complex" || form.volume > MOST_POINTS) Py_RETURN_NONE;
 
   const auto itemsize = copying.itemsize() / 2;
+  const auto write = [&](char* to) {
+    copy_elements(to, row_major_strides(form.dim, form.extents, itemsize).data(),
+                  copying.from() + (imaginary ? itemsize : 0), copying.source.byte_strides().data(),
+                  form.dim, form.extents, itemsize);
+  };
 
-  copy_elements(copying.target.small->own_elements(),
-                row_major_strides(form.dim, form.extents, itemsize).data(),
-                copying.from() + (imaginary ? itemsize : 0), copying.strides.data(), form.dim,
-                form.extents, itemsize);
-  return copying.done();
+  return copying.make(function, copying.shape(), write,
+                      kind == "complex64" ? "float32" : "float64");
 }
 
 PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {

@@ -33,11 +33,6 @@ class Function {
 
   void add(Signature signature) { signatures_.push_back(std::move(signature)); }
 
-  // Lets an operation compute at once what several functions compute of operands of these types.
-  // Throws std::invalid_argument.
-  void join(const std::vector<PyObject*>& dtypes, Operation* operation,
-            const std::vector<const Function*>& functions);
-
   // Lets operands of these kinds be converted to a type first: an array's kind is its type, and
   // that of a number its class.
   void mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter);
@@ -52,8 +47,7 @@ class Function {
                              PyObject* array) const;
 
   // Writes to `out`, unless it is None, or to a new array, at once or when what waits is submitted.
-  // Returns a new reference: a tuple if functions were joined, or NotImplemented if Python must say
-  // first how they run on such operands.
+  // Returns a new reference.
   PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
 
   // A new array with a layout and with all elements equal to a value.
@@ -99,16 +93,15 @@ class Function {
   PyObject* apply_products(PyObject* out, PyObject* factor, PyObject* exponent) const;
   PyObject* apply_mixed(PyObject* out, PyObject* const* operands, std::size_t count);
   PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
-  [[nodiscard]] PyObject* apply_jointly(PyObject* const* operands, std::size_t count) const;
   // in later.cc
   [[nodiscard]] PyObject* apply_later(PyObject* out, PyObject* const* operands,
                                       std::size_t count) const;
 
   PyObject* dense_;
   // the layout of new arrays without dimensions
+  mutable PyObject* single_{};
   bool takes_numbers_;
   bool reduces_;
-  bool is_joint_{};
   Function* multiply_{};
   // where one is stays the same when more are added, as other code of the program may at any time
   // that objects are made

@@ -78,7 +78,7 @@ nb::object adopting_array_of(const Function& arrays, PyObject* found, const std:
 
 // A new array of NumPy's elements, of which there may be many; None if there is no such array.
 nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
-  auto made = small_array_of(arrays, found, label.c_str());
+  auto made = small_array_of(arrays, found, label.empty() ? nullptr : label.c_str());
 
   if (!made.is_valid()) made = adopting_array_of(arrays, found, label);
   return made.is_valid() ? made : nb::handle{numpy().others}(nb::handle{found}, label.c_str());

@@ -15,7 +15,7 @@ namespace legate_diffuse {
 // A function that NumPy does (`Recipe` in shortcuts/recipes.py).
 struct Recipe {
   PyObject* function;
-  std::string label;  // what people call it
+  std::string label;  // what people call it; empty if it is no operation
   std::string kinds;  // of the types of arrays
   std::size_t least, most, arrays;
   PyObject* keywords;  // a frozenset

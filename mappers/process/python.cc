@@ -162,19 +162,6 @@ void add_signature(Function& function, const nb::tuple& dtypes, nb::handle opera
                 task_template.inc_ref().ptr()});
 }
 
-void join_functions(Function& function, const nb::tuple& dtypes, nb::handle operation,
-                    const std::vector<nb::object>& functions) {
-  std::vector<PyObject*> names;
-  std::vector<const Function*> parts;
-
-  for (const auto name : dtypes) names.push_back(name.ptr());
-  for (const auto& each : functions) {
-    // their signatures are used from now on
-    parts.push_back(nb::inst_ptr<Function>(each.inc_ref()));
-  }
-  function.join(names, nb::inst_ptr<Operation>(operation.inc_ref()), parts);
-}
-
 using Places = std::vector<std::pair<std::size_t, std::size_t>>;
 
 void note(const nb::tuple& key, const nb::list& operations, std::vector<nb::object> layouts,
@@ -251,8 +238,7 @@ void add_operations(nb::module_& module) {
             // it is kept
             function.use_products(nb::inst_ptr<Function>(multiply.inc_ref()));
           },
-          nb::arg("multiply"))
-      .def("join", &join_functions, nb::arg("dtypes"), nb::arg("operation"), nb::arg("functions"));
+          nb::arg("multiply"));
   for (auto& each : fast_functions) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));
   }
@@ -326,7 +312,6 @@ void add_operations(nb::module_& module) {
       },
       nb::arg("part_of"), nb::arg("function"));
   module.def("take_operators", &take_operators, nb::arg("functions"));
-  module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(
       "know_window",
       [](nb::handle window, nb::handle queue, nb::handle policy, nb::handle state_type,

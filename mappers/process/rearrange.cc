@@ -13,6 +13,7 @@
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/copying.h"
+#include "process/guard.h"
 #include "process/numbers.h"
 #include "process/shown.h"
 
@@ -78,9 +79,7 @@ PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   if (before.dim == after.dim && before.extents == after.extents) {
     return shown_in_shape(array, found->extents.data(), found->dim);
   }
-  if (copying.share(function, *found)) return copying.done();
-  if (!copying.make(function, *found)) Py_RETURN_NONE;
-  return copying.all_from(copying.from());
+  return made_or(copying.share(function, *found), [&] { return copying.make(function, *found); });
 }
 
 PyObject* copied(const Function& function, PyObject* array, PyObject* key) {
@@ -88,8 +87,8 @@ PyObject* copied(const Function& function, PyObject* array, PyObject* key) {
 
   Copying copying{"copy"};
 
-  if (!copying.look_at(array, key) || !copying.make(function, copying.shape())) Py_RETURN_NONE;
-  return copying.all_from(copying.from());
+  if (!copying.look_at(array, key)) Py_RETURN_NONE;
+  return copying.make(function, copying.shape());
 }
 
 }  // namespace legate_diffuse
