@@ -268,7 +268,7 @@ def _replace_all(submission: Submission) -> None:
 
 def _replace_methods() -> None:
     """Let methods of generators draw before there is an array."""
-    package = importlib.import_module("cupynumeric.random._bitgenerator")
+    package: Any = importlib.import_module("cupynumeric.random._bitgenerator")
     make = package.ndarray
 
     def new(shape: Any, dtype: Any) -> Any:
