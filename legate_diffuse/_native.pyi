@@ -298,27 +298,10 @@ class Function:
         An array's kind is its type, and that of a number its class.
         """
 
-    def join(
-        self,
-        dtypes: Sequence[str | None],
-        operation: Operation,
-        functions: Sequence[Function],
-    ) -> None:
-        """Let an operation compute at once what functions compute of such operands.
+    def array_of(self, elements: Any, name: str) -> Any:
+        """Return a new small array of NumPy's elements, the result of an operation.
 
-        Through ``apply`` it returns a tuple then, or ``NotImplemented`` where the
-        operation was never prepared for such operands.
-
-        Args:
-            dtypes: the types of the operands.
-            operation: of each function it has the result, and then the operands.
-            functions: those that know such operands.
-        """
-
-    def take(self, dtype: str | None, layout: Any, elements: bytes, name: str) -> Any:
-        """Return a new array with elements in row-major order.
-
-        It is the result of an operation of a name, or of none if that is empty.
+        None if that is left to Python.
         """
 
 def apply(function: Function, out: Any, *operands: Any) -> Any:
@@ -337,12 +320,6 @@ def reduce_later(function: Function, templates: Any, array: Any, axis: Any) -> A
 
 def reduce(function: Function, array: Any, axis: Any) -> Any:
     """Return an array reduced along an axis."""
-
-def collect(function: Function, sequence: Any) -> Any:
-    """Return an array of the numbers in a list or a tuple.
-
-    The function makes arrays.
-    """
 
 def get_at_places(function: Function, array: Any, key: Any) -> Any:
     """Return ``array[key]`` for a mask of the same shape, or a key with arrays.
@@ -495,6 +472,7 @@ class Recipe:
         converts: whether sequences are as good as arrays.
         is_sized: whether the first array must have axes and elements.
         orders: whether it must have no NaN.
+        changes: whether the function changes its elements, which are few.
     """
 
     def __init__(
@@ -510,6 +488,7 @@ class Recipe:
         converts: bool,
         is_sized: bool,
         orders: bool,
+        changes: bool,
     ) -> None: ...
 
 def front(
@@ -606,24 +585,7 @@ def take_operators(functions: dict[str, Function | None]) -> None:
 
     Args:
         functions: by the names of their methods; for ``__getitem__`` the one that
-            reads single elements; None for ``__setitem__``, ``__float__``, ``__int__``
-            and ``__bool__``.
-    """
-
-def take_numbers_first(functions: dict[Any, Function]) -> None:
-    """Let operators of NumPy's numbers ask arrays after them first.
-
-    Args:
-        functions: what to apply, by universal function of NumPy's.
-    """
-
-def take_calls(unary: type, binary: type, functions: dict[Any, Function]) -> None:
-    """Do the same for calls of universal functions.
-
-    Args:
-        unary: the class of those that have one operand.
-        binary: the class of those that have two.
-        functions: what to apply, by universal function.
+            reads single elements; None for ``__setitem__``.
     """
 
 def call_with_memory(call: Callable[[], Any]) -> Any:

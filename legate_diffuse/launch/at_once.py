@@ -15,10 +15,11 @@ from typing import Any
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.launch.few_points import has_few_points
 from legate_diffuse.launch.planner import Planner
 from legate_diffuse.launch.recognition import recognize
 from legate_diffuse.launch.scalars import constant_bytes, scalar_bytes
-from legate_diffuse.launch.small import SmallArrays, has_few_points
+from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ALL_SINGLE, WindowState, close
 from legate_diffuse.libraries.kind import Recognizer
 from legate_diffuse.observe.wording import verb

@@ -18,8 +18,9 @@ from typing import Any, Final, NamedTuple
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.launch.choice import ThreadsOrPoints
+from legate_diffuse.launch.few_points import MOST_LOOPED
 from legate_diffuse.launch.policy import kinds_of
-from legate_diffuse.launch.small import MOST_LOOPED, SmallArrays
+from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.observe.counters import Counters
 

@@ -31,8 +31,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir.privilege import READ, WRITE
+from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.launch import ranks
+from legate_diffuse.launch.few_points import MOST_LOOPED, MOST_POINTS, has_few_points
 from legate_diffuse.launch.room import Room
 from legate_diffuse.stores.form import form
 from legate_diffuse.stores.given import Given
@@ -43,14 +44,6 @@ from legate_diffuse.stores.view import View
 
 # How large small arrays are: 49,152 numbers of 8 bytes.
 _SMALL_BYTES: Final = 3 * 2**17
-# On more points a window pays: 0.62 of the time at 40,000, 1.0 at 30,000 (at_once.h).
-MOST_LOOPED: Final = 32768
-# The same of moving elements.
-MOST_POINTS: Final = 49152
-# But not where an operation reads up to so many and writes few, for which the program
-# may well wait: all that is saved is to read the others once more.
-MOST_REDUCED: Final = 2**20
-MOST_RESULTS: Final = 4096
 # With so few operations on elements a launch takes about as long as to hand it over.
 _MOST_WORK: Final = 2**20
 # After so many small launches that ran as tasks, with no other task between them, or
@@ -69,27 +62,6 @@ class Found(NamedTuple):
 
     arrays: tuple[Any, ...]
     first_values: list[tuple[int, Any, bool]]
-
-
-def has_few_points(operation: Any) -> bool:
-    """Whether an operation is on so few points that no window is worth while."""
-    few, views = MOST_RESULTS, operation.views
-    are_few = [
-        privilege == READ or view.layout.volume <= 1 or view.root.volume <= few
-        for view, privilege in zip(views, operation.privileges, strict=True)
-    ]
-    most = MOST_REDUCED if all(are_few) else MOST_LOOPED
-    return all(
-        [
-            view.layout.volume <= most
-            # see `LocalOperand::look`
-            or (
-                view.root.dtype[0] in "biu"
-                and view.layout.volume * int(view.root.type.size) <= 8 * most
-            )
-            for view in views
-        ]
-    )
 
 
 class SmallArrays:

@@ -11,10 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.launch.few_points import MOST_POINTS
 from legate_diffuse.shortcuts.elements import UnsuitableError
 from legate_diffuse.shortcuts.ordering import MANY_TO_SCAN
 from legate_diffuse.shortcuts.refusals import Function
+from legate_diffuse.shortcuts.templates import EXACT
 
+# What places become without a number that the type has not.
+_LINEAR: Final = frozenset(("float64", "float32", "int64", "complex64", "complex128"))
 # Intervals whose counts stay in the cache.
 _MOST_INTERVALS: Final = 2**14
 # An interval of less, in steps of its bounds' type, has its bounds elsewhere.
@@ -119,6 +123,26 @@ def scanned(function: Function, ufunc: Any) -> Function:
         return made
 
     return scan
+
+
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = float
+) -> Any:
+    """Multiply places by a step, as the original does; integers are rounded down."""
+    dtype = np.dtype(dtype)
+    if (
+        dtype.name not in _LINEAR
+        or type(num) is not int
+        or type(endpoint) is not bool
+        or not 1 < num <= MOST_POINTS
+        or not {type(start), type(stop)} <= {int, float}
+        or max(abs(start), abs(stop)) >= EXACT
+    ):
+        raise UnsuitableError
+    found = np.arange(float(num)) * ((stop - start) / (num - endpoint)) + start
+    if endpoint:
+        found[-1] = stop
+    return (np.floor(found) if dtype.kind == "i" else found).astype(dtype, copy=False)
 
 
 def in1d(a: Any, values: Any, **named: Any) -> Any:

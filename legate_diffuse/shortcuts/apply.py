@@ -61,7 +61,6 @@ SHORTCUTS: Final = (
     *means.VARIANCES,
     *joining.SHORTCUTS,
     *hosting.SHORTCUTS,
-    *rearrangements.FLIPS,
     *means.SHORTCUTS,
 )
 

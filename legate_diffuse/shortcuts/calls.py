@@ -170,10 +170,13 @@ def _replace_operator(
         made = call(templates, self, *other)
         return original(self, *other) if made is None else made
 
+    ndarray, function = submission.client.ndarray, templates.function
+    original = replace(ndarray, method, operator)
+    if name in _UNARY:
+        submission.front(ndarray, method, "operator", extra=function)
     # native code has one place for an operator and its reflection
-    if all([is_known(*each) for each in _methods(_SIDES.get(name, (name,)))]):
-        submission.operators[method] = templates.function
-    original = replace(submission.client.ndarray, method, operator)
+    elif all([is_known(*each) for each in _methods(_SIDES.get(name, (name,)))]):
+        submission.operators[method] = function
 
 
 def _replace_universal_function(submission: Submission) -> None:

@@ -28,8 +28,6 @@ from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.written import CASTINGS
 from legate_diffuse.stores.dtype import dtype_name, names_by_spelling
-from legate_diffuse.stores.form import dense
-from legate_diffuse.stores.layout import Layout
 
 # Functions that fill new arrays, and what native code calls those that do the same.
 _VALUES: Final = {"zeros": "zeros", "ones": "ones", "empty": "zeros"}
@@ -63,7 +61,6 @@ def _replace_ranges(submission: Submission) -> None:
     names, package = _names(submission), importlib.import_module("cupynumeric")
     parameters = "start", "stop", "step", "dtype"
     submission.front(package, "arange", "arange", *parameters, extra=names)
-    _replace_linspace(submission.hosted.new_arrays.function.take, names)
 
 
 def _replace_collected(submission: Submission) -> None:
@@ -79,18 +76,12 @@ def _replace_creation(
 ) -> None:
     package = importlib.import_module("cupynumeric")
     way = _VALUES[name]
-    by_numpy = submission.by_numpy(getattr(np, way), way)
 
     def create(shape: Any, dtype: Any = np.float64, **others: Any) -> Any:
         made = None
         if _is_type(dtype) and not others:
             name = names.get(dtype)
-            if way == "zeros":
-                made = filled.make(shape, name, 0)
-            if made is None and _small_layout(shape) is not None:
-                made = by_numpy(shape, dtype)
-            if made is None and way == "ones":
-                made = filled.make(shape, name, 1)
+            made = filled.make(shape, name, int(way == "ones"))
         return original(shape, dtype, **others) if made is None else made
 
     original = replace(package, name, create)
@@ -111,11 +102,7 @@ def _replace_likeness(
     original = replace(package, name, create)
 
 
-# An int of at most this size is an element of a float64.
-_EXACT: Final = 1 << 53
 _NUMBERS: Final = frozenset((float, int))
-# What elements of floats become without a number that the type has not.
-_LINEAR: Final = frozenset(("float64", "float32", "int64", "complex64", "complex128"))
 # What arrays are made of whose elements were anywhere, and what is said of them.
 _SEQUENCES: Final[frozenset[type]] = frozenset((list, tuple))
 _APART: Final[frozenset[type]] = _SEQUENCES | {
@@ -123,45 +110,6 @@ _APART: Final[frozenset[type]] = _SEQUENCES | {
     *(np.dtype(each).type for each in ALL),
 }
 _DTYPE: Final = frozenset(("dtype",))
-
-
-def _replace_linspace(take: Any, names: dict[Any, str]) -> None:
-    package = importlib.import_module("cupynumeric")
-
-    def linspace(
-        start: Any,
-        stop: Any,
-        num: Any = 50,
-        endpoint: Any = True,
-        *options: Any,
-        **named: Any,
-    ) -> Any:
-        made, dtype = None, named.get("dtype", np.float64)
-        known = names.get(dtype) if _is_type(dtype) else None
-        if (
-            not options
-            and named.keys() <= _DTYPE
-            and known in _LINEAR
-            and type(num) is int
-            and type(endpoint) is bool
-            and num > 1
-            and type(start) in _NUMBERS
-            and type(stop) in _NUMBERS
-            and abs(start) < _EXACT
-            and abs(stop) < _EXACT
-        ):
-            layout = _small_layout(num)
-            if layout is not None:
-                step = (stop - start) / (num - endpoint)
-                elements = np.arange(float(num)) * step + start
-                if endpoint:
-                    elements[-1] = stop
-                made = take(known, layout, _of_type(elements, dtype), "linspace")
-        if made is not None:
-            return made
-        return original(start, stop, num, endpoint, *options, **named)
-
-    original = replace(package, "linspace", linspace)
 
 
 def _replace_grids(submission: Submission) -> None:
@@ -203,8 +151,8 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
 
     ``copied`` is the type of which a copy becomes an array with its memory.
     """
-    native, known = submission.client.legate.native, submission.hosted.new_arrays
-    collect = native.collect
+    native = submission.client.legate.native
+    collect = submission.by_numpy(np.array, "", brings=False, reads_many=False)
     by_numpy = submission.by_numpy(np.array, "array", keywords=_DTYPE)
     package, client = importlib.import_module("cupynumeric"), submission.client
     names = _names(submission)
@@ -215,7 +163,7 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
     def array(*arguments: Any, **named: Any) -> Any:
         made, kind = None, type(arguments[0]) if arguments else None
         if len(arguments) == 1:
-            made = None if named else collect(known.function, *arguments)
+            made = None if named or kind not in _SEQUENCES else collect(*arguments)
             if made is None and kind in _SEQUENCES and not arguments[0]:
                 dtype = named.get("dtype", float)
                 is_plain = _is_type(dtype) and named.keys() <= _DTYPE
@@ -230,14 +178,6 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
         return original(*arguments, **named) if made is None else made
 
     original = replace(package, name, array)
-
-
-def _of_type(elements: Any, dtype: Any) -> bytes:
-    """Return the elements of floats in another type; integers are rounded down."""
-    if elements.dtype != dtype:
-        is_integer = np.issubdtype(dtype, np.integer)
-        elements = (np.floor(elements) if is_integer else elements).astype(dtype)
-    return bytes(elements.tobytes())
 
 
 # What ``astype`` takes, and does not look at.
@@ -274,19 +214,6 @@ def _replace_astype(submission: Submission) -> None:
 
 def _is_type(dtype: Any) -> bool:
     return type(dtype) in (type, str) or isinstance(dtype, np.dtype)
-
-
-def _small_layout(shape: Any) -> Layout | None:
-    """Return the layout of a new small array; None if the shape is another one."""
-    extents = shape if type(shape) is tuple else (shape,)
-    volume = 1
-    for extent in extents:
-        if type(extent) is not int or extent < 0:
-            return None
-        volume *= extent
-    if volume > window.submitter.small.limit or len(extents) > real.LEGATE_MAX_DIM:
-        return None
-    return dense(extents)
 
 
 _LIKE: Final = ("zeros", "ones", "empty", "full")
@@ -329,7 +256,6 @@ SHORTCUTS: Final = (
         "ranges",
         (
             ("_module.creation_ranges", "arange"),
-            ("_module.creation_ranges", "linspace"),
             ("_thunk.deferred", "DeferredArray.arange"),
             *MADE,
         ),

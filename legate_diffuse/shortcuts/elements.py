@@ -11,7 +11,6 @@ import numpy as np
 from legate_diffuse.interpose.physical_store import shown_elements, value_here
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
-from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.stores.form import seen
@@ -160,28 +159,14 @@ class Elements:
         except UnsuitableError:
             return None
 
-    def content(self, array: Any) -> Any:
-        """Return a copy of an array's elements.
-
-        Raises:
-            UnsuitableError: they are many and not here, or cannot come.
-        """
-        view = self._view_of(array)
-        # many elements are not copied here and back
-        is_part = view is not None and view.volume <= MOST_POINTS
-        found = self._copied(array, brings=is_part, changes=True)
-        if found is None:
-            raise UnsuitableError
-        return found
-
-    def _copied(self, array: Any, brings: bool, changes: bool = False) -> Any:
+    def _copied(self, array: Any, brings: bool) -> Any:
         """Return a copy of an array's elements; None if they are not here."""
         if brings:
             self._settle(array)
         found = self._elements_of(array)
         if found is None and self._learn(array):
             found = self._elements_of(array)
-        if found is None and brings and self.bring(array, changes):
+        if found is None and brings and self.bring(array):
             found = self._elements_of(array)
         return found
 

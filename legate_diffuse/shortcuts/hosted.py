@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from contextvars import ContextVar, copy_context
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
-from legate_diffuse.launch.small import MOST_POINTS
+from legate_diffuse.launch.few_points import MOST_POINTS
 from legate_diffuse.shortcuts.blas import Blas
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import (
@@ -31,6 +31,7 @@ from legate_diffuse.shortcuts.elements import (
     UnsuitableError,
 )
 from legate_diffuse.shortcuts.templates import NewArrays
+from legate_diffuse.shortcuts.written import parameters_of
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.given import Given
@@ -41,9 +42,6 @@ from legate_diffuse.stores.view import View
 _REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError)
 # More arguments than any function has by position.
 _ANY: Final = 32
-# How often an assignment is tried again if a finalizer or a signal handler has changed
-# the array meanwhile.
-_TRIES: Final = 3
 
 
 def _no_warnings() -> tuple[ContextVar[Any], Any]:
@@ -53,6 +51,20 @@ def _no_warnings() -> tuple[ContextVar[Any], Any]:
         within = copy_context()
     (changed,) = [each for each in within if before.get(each) is not within[each]]
     return changed, within[changed]
+
+
+def leave(*_: Any, **__: Any) -> None:
+    """Leave everything to the original."""
+
+
+def _put(elements: Any, key: Any, value: Any) -> None:
+    elements[key] = value
+
+
+def _take(elements: Any, key: Any) -> Any:
+    # rows are taken in a fraction of the time
+    are_rows = type(key) is np.ndarray and key.dtype.kind == "i"
+    return elements.take(key, 0) if are_rows else elements[key]
 
 
 def _apart(argument: Any, elements: Any) -> Any:
@@ -87,12 +99,11 @@ class Hosted:
         self._legate = client.legate
         self._show, self._to_core_type = show, client.to_core_type
         self._ndarray = client.ndarray
-        self._view_of = client.view_of
+        self._view_of, self._settle = client.view_of, client.settled_view_of
         self._doctor, self._warn = client.doctor, client.warn
         self.new_arrays = NewArrays(client, ALL)
-        self._take = self.new_arrays.function.take
+        self._array_of = self.new_arrays.function.array_of
         self.blas = Blas(native.launch_policy()[0])
-        self._put_elements = native.put_elements
         self._call_with_memory = native.call_with_memory
         self._small = small = window.submitter.small
         self._limit = small.limit
@@ -102,6 +113,9 @@ class Hosted:
             dtype: dtype_name(client.to_core_type(dtype))
             for dtype in self.elements.dtypes.values()
         }
+        self._put = self.changed_by(_put, "assignment")
+        taken = self.recipe(_take, "take", ALL_KINDS, (2, 2, 1), computes=False)
+        self._take_at = self.native_first("hosted", leave, extra=taken)
         if window.runs_at_once:
             native.know_numpy(
                 (
@@ -133,6 +147,7 @@ class Hosted:
         is_sized: bool = False,
         orders: bool = False,
         in_blas: bool = False,
+        changes: bool = False,
     ) -> Any:
         """Return how native code lets NumPy run a function.
 
@@ -151,10 +166,12 @@ class Hosted:
             is_sized: whether it refuses a first array without axes or elements.
             orders: whether it refuses one with NaN.
             in_blas: whether it works in BLAS, which may use several processors.
+            changes: whether it changes the elements of its first argument, an array
+                with few, and returns nothing.
         """
         if in_blas:
             function = self.blas.limited(function)
-        how = computes, brings, reads_many, converts, is_sized, orders
+        how = computes, brings, reads_many, converts, is_sized, orders, changes
         names = frozenset(keywords)
         return self._native.Recipe(function, label, kinds, counts, names, *how)
 
@@ -168,18 +185,9 @@ class Hosted:
             if is_ours and _is_mask(plain) and np.shape(plain) == array.shape:
                 # others select by masks
                 return None
-            elements = self.elements.find(array)
         except UnsuitableError:
             return None
-        # rows are taken in a fraction of the time
-        are_rows = type(plain) is np.ndarray and plain.dtype.kind == "i"
-        take = elements.take if are_rows else elements.__getitem__
-        try:
-            made = self._call_with_memory(partial(take, plain, *[0] * are_rows))
-        except _REFUSALS:
-            # the original raises what it raises
-            return None
-        return self.new_array(np.asarray(made), "take")
+        return self._take_at(array, plain)
 
     def selected(self, array: Any, mask: Any) -> Any:
         """Return the elements of an array at a mask; None if the original must."""
@@ -232,82 +240,83 @@ class Hosted:
             # the original is a loop
             return False
 
-        def change(elements: Any) -> None:
-            elements[_apart(plain, elements)] = _apart(value, elements)
+        return self._put(array, plain, value) is None
 
-        return self.change(array, change)
+    def changed_by(self, function: Callable[..., None], label: str) -> Any:
+        """Return what lets a function change the elements of its first argument.
 
-    def assign_by(
+        It returns False if the original must, and None if it has done so. The function
+        changes none if it raises.
+        """
+        keywords = parameters_of(function).keys()
+        extra = self.recipe(function, label, keywords=keywords, changes=True)
+        change_few = self.native_first("hosted", lambda *_, **__: False, extra=extra)
+
+        def change(array: Any, *arguments: Any, **named: Any) -> Any:
+            view = self._settle(array)
+            if view is None or self._doctor.is_on or self._warn.is_on:
+                # the original warns of conversions
+                return False
+            if view.volume <= MOST_POINTS:
+                is_here = self._native.elements_of(array) is not None
+                if is_here or not self.elements.bring(array, changes=True):
+                    return False
+                return change_few(array, *arguments, **named)
+            return self._change_many(function, array, view, arguments, named)
+
+        return self.native_first("hosted", change, extra=extra)
+
+    def _change_many(
         self,
         function: Callable[..., None],
         array: Any,
+        view: View,
         arguments: tuple[Any, ...],
         named: dict[str, Any],
-    ) -> bool:
-        """Let a function of an array and arguments change it; False as above."""
-        if type(array) is not self._ndarray or not array._writeable:
-            return False
-        if self._warn.is_on:
-            # the original warns of conversions
-            return False
+    ) -> bool | None:
+        """Do so where many elements are, which are not copied here and back."""
+        root = view.root
         try:
-            given = [self._plain(each, ALL_KINDS) for each in arguments]
+            given = tuple([self._plain(each, ALL_KINDS) for each in arguments])
             options = {key: self._plain(named[key], ALL_KINDS) for key in named}
         except UnsuitableError:
             return False
-
-        def change(elements: Any) -> None:
-            others = {key: _apart(options[key], elements) for key in options}
-            function(elements, *_apart(tuple(given), elements), **others)
-
-        return self.change(array, change)
-
-    def change(self, array: Any, change: Callable[[Any], None]) -> bool:
-        """Let a function change an array's elements; False if the original must.
-
-        It changes none if it raises.
-        """
-        if self._doctor.is_on:
-            return False
-        view = self._view_of(array)
-        if view is not None and view.volume > MOST_POINTS:
-            return self._change_many(array, view, change)
-        for _ in range(_TRIES):
-            try:
-                content = self.elements.content(array)
-            except UnsuitableError:
-                return False
-            elements = content.copy()
-            try:
-                with np.errstate(all="ignore"):
-                    change(elements)
-            except _REFUSALS:
-                # the original raises what it raises
-                return False
-            if self._put_elements(array, content, elements):
-                return True
-        return False
-
-    def _change_many(
-        self, array: Any, view: View, change: Callable[[Any], None]
-    ) -> bool:
-        """Do so where many elements are, which are not copied here and back."""
-        if not array._writeable or not self.elements.bring(array, changes=True):
-            return False
-        root = view.root
-        if not view.affine or window.is_waited_for(root) or not root.is_here:
+        if (
+            not array._writeable
+            or not self.elements.bring(array, changes=True)
+            or not view.affine
+            or window.is_waited_for(root)
+            or not root.is_here
+        ):
             return False
         root.constant = None
         root.version += 1
         elements = self.elements.shown(view, changes=True)
+        others = {key: _apart(options[key], elements) for key in options}
         try:
             with np.errstate(all="ignore"):
-                change(elements)
+                function(elements, *_apart(given, elements), **others)
         except _REFUSALS:
             # the original raises what it raises
             return False
         window.counters.add_runs(1, 1, 0)
-        return True
+        return None
+
+    def native_first(
+        self, way: str, otherwise: Any, *names: str, extra: Any = None
+    ) -> Callable[..., Any]:
+        """Return a function that lets native code try before Python.
+
+        See ``Submission.front``.
+        """
+        if not window.runs_at_once:
+            found: Callable[..., Any] = otherwise
+            return found
+        arrays = self.new_arrays
+        made = self._native.front(
+            way, arrays.function, extra, names or None, arrays.learn, otherwise
+        )
+        return update_wrapper(made, otherwise)
 
     def new_array(self, result: Any, label: str) -> Any:
         """Return a new array of elements of NumPy's; None if there is no such array."""
@@ -321,7 +330,7 @@ class Hosted:
         # native code takes no more elements, however narrow they are
         if is_large or result.size > MOST_POINTS:
             return self._large_array(result, name)
-        return self._take(name, dense(shape), result.tobytes(), label)
+        return self._array_of(result, label)
 
     def in_shape(self, array: Any, shape: Any) -> Any:
         """Return the many elements of an array in another shape.

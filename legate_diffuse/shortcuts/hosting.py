@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.launch.small import MOST_POINTS
+from legate_diffuse.launch.few_points import MOST_POINTS
 from legate_diffuse.shortcuts import adjusted, ordering
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
@@ -68,11 +68,13 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     )
     if not recipe.spreads:
         submission.front(owner, name, "hosted", extra=extra)
-        if name in _NATIVE:
-            way, *names = _NATIVE[name]
-            submission.front(owner, name, way, *names)
+        if recipe.kinds == "c":
+            # what has real elements is returned as it is
+            submission.front(owner, name, "real_itself", "self")
         return
-    by_native = submission.native_first("hosted", getattr(owner, name), extra=extra)
+    by_native = submission.hosted.native_first(
+        "hosted", getattr(owner, name), extra=extra
+    )
 
     # native code does not know beforehand how much is made
     def call(*arguments: Any, **named: Any) -> Any:
@@ -174,12 +176,11 @@ def _replace_parts_of_floats(submission: Submission) -> None:
 
 def _replace_assignment(name: str, package: str, submission: Submission) -> None:
     """Let a function or a method that changes elements do so by NumPy."""
-    function = _ASSIGNMENTS[package][name]
-    assign_by = submission.hosted.assign_by
+    change = submission.hosted.changed_by(_ASSIGNMENTS[package][name], name)
 
     def assign(a: Any, *arguments: Any, **named: Any) -> None:
         is_loop = name in _ASSIGNING_LOOPS and getattr(a, "size", 0) > MOST_POINTS
-        if is_loop or not assign_by(function, a, arguments, named):
+        if is_loop or change(a, *arguments, **named) is not None:
             original(a, *arguments, **named)
 
     original = replace(_owner(package, submission), name, assign)
@@ -215,16 +216,6 @@ _ASSIGNMENTS: Final[dict[str, dict[str, Function]]] = {
 }
 # Of which the original is a loop.
 _ASSIGNING_LOOPS: Final = frozenset(("putmask",))
-# Functions of which native code does a part, what it calls that, and their parameters.
-_NATIVE: Final = {
-    "argmax": ("argmax", "a", "axis", "out", "keepdims"),
-    "argmin": ("argmin", "a", "axis", "out", "keepdims"),
-    "count_nonzero": ("count_nonzero", "a", "axis"),
-    "diagonal": ("diagonal", "a", "offset", "axis1", "axis2", "extract"),
-    "diag": ("diagonal", "v", "k"),
-    "conj": ("real_itself", "self"),
-    "conjugate": ("real_itself", "self"),
-}
 # Functions whose results may be written to arrays that are there, and how: results that
 # are converted, ones of the type of the result, ones of elements that are converted.
 _WRITTEN: Final[dict[str, Callable[[Written], Plain]]] = {
@@ -278,7 +269,12 @@ SHORTCUTS: Final = (
     ),
     Shortcut(
         "the parts of small complex arrays",
-        (("_thunk.deferred", "DeferredArray.real"), *SHOWN),
+        (
+            *(("_array.array", f"ndarray.{name}") for name in ("real", "imag", "fill")),
+            ("_thunk.deferred", "DeferredArray.real"),
+            ("_thunk.deferred", "DeferredArray.imag"),
+            *SHOWN,
+        ),
         _replace_parts,
     ),
     Shortcut(

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
-from legate_diffuse.launch.small import MOST_LOOPED
+from legate_diffuse.launch.few_points import MOST_LOOPED
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.recipes import FUNCTIONS
 from legate_diffuse.shortcuts.shortcut import Shortcut

@@ -11,12 +11,11 @@ from typing import Any, Final
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CALLED, Submission, replace
 
-# What native code does alone.
-_CONVERSIONS: Final = ("__float__", "__int__", "__index__", "__bool__")
+# What makes numbers of Python's.
+_CONVERSIONS: Final = ("float", "int", "index", "bool")
 
 
 def _replace_conversions(submission: Submission) -> None:
-    submission.operators.update(dict.fromkeys(_CONVERSIONS))
     client, hosted = submission.client, submission.hosted
 
     def item(self: Any, *places: Any) -> Any:
@@ -27,6 +26,8 @@ def _replace_conversions(submission: Submission) -> None:
 
     original_item = replace(client.ndarray, "item", item)
     submission.front(client.ndarray, "item", "item")
+    for name in _CONVERSIONS:
+        submission.front(client.ndarray, f"__{name}__", name, "self")
 
     def elements(self: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
         found = None
@@ -47,7 +48,7 @@ SHORTCUTS: Final = (
     Shortcut(
         "numbers",
         (
-            *(("_array.array", f"ndarray.{name}") for name in _CONVERSIONS),
+            *(("_array.array", f"ndarray.__{name}__") for name in _CONVERSIONS),
             ("_array.array", "ndarray.item"),
             ("_array.array", "ndarray.__array__"),
             ("_array.array", "ndarray._check_is_convertible_to_scalar"),

@@ -27,7 +27,6 @@ _BITS: Final = 63
 _SAMPLE: Final = 1024
 # From so many elements on it pays to take them in another way.
 MANY_TO_SCAN: Final = 2**15
-_FEW_TO_SCAN: Final = 2**9
 
 
 def _are_different(a: Any) -> bool:
@@ -42,22 +41,20 @@ def extreme(function: Function) -> Function:
     """
 
     def place(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        if type(axis) is not int and axis is not None:
+        if axis is not None and (type(axis) is not int or not a.ndim):
             raise UnsuitableError
-        found = _places_in_rows(a, axis, function is np.argmax)
-        if found is None and a.size < MANY_TO_SCAN:
-            if has_nan(a):
-                raise UnsuitableError
-            return function(a, axis, keepdims=keepdims)
+        is_first = axis is None or a.size < MANY_TO_SCAN
+        found = None if is_first else _places_in_rows(a, axis, function is np.argmax)
         if found is None:
-            found = function(a, axis, keepdims=True)
-        if a.dtype.kind != "f":
-            pass
-        elif axis is None:
-            _refuse_nan_in(a.flat[found.item()])
-        else:
+            found = function(a, axis, keepdims=keepdims or not is_first)
+        if axis is None:
+            extreme = a.item(found.item())
+            _refuse_nan(extreme != extreme)
+        elif is_first:
+            _refuse_nan(has_nan(a))
+        elif a.dtype.kind == "f":
             _refuse_nan_in(np.take_along_axis(a, found, axis))
-        return found if keepdims else np.squeeze(found, axis)
+        return found if keepdims or is_first else np.squeeze(found, axis)
 
     return place
 
@@ -71,7 +68,6 @@ def _places_in_rows(a: Any, axis: Any, largest: bool) -> Any:
         type(axis) is not int
         or not -a.ndim <= axis < a.ndim
         or axis in (-1, a.ndim - 1)
-        or a.size < _FEW_TO_SCAN
         or a.dtype.char not in "dfl"
         or not a.flags.c_contiguous
     ):
@@ -83,9 +79,13 @@ def _places_in_rows(a: Any, axis: Any, largest: bool) -> Any:
     return places.reshape(*a.shape[:axis], 1, *a.shape[axis + 1 :])
 
 
-def _refuse_nan_in(values: Any) -> None:
-    if (values != values).any():
+def _refuse_nan(is_there: bool) -> None:
+    if is_there:
         raise UnsuitableError
+
+
+def _refuse_nan_in(values: Any) -> None:
+    _refuse_nan(bool((values != values).any()))
 
 
 def _places_of_integers(a: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
-from legate_diffuse.launch.small import MOST_POINTS
+from legate_diffuse.launch.few_points import MOST_POINTS
 from legate_diffuse.libraries.cupynumeric.tasks import (
     NARROWEST_PRODUCT,
     is_product_a_loop,

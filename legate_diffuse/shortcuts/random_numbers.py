@@ -30,22 +30,16 @@ from ctypes import (
 )
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from math import prod
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
-from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import Submission, replace
-from legate_diffuse.stores.form import form
-from legate_diffuse.stores.layout import whole
-from legate_diffuse.stores.view import View
 
 # The versions whose library has the functions with the known arguments.
 _PACKAGE: Final = "nvidia-cupynumeric"
@@ -85,9 +79,14 @@ _OTHERS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "INTEGERS_64": ("Integers64", (c_int64,) * 2),
     "RAW": ("RawUInt32", ()),
 }
-# Of which types the numbers are that arrays are made of here.
-_TYPES: Final = {"UNIFORM_64": float, "NORMAL_64": float, "INTEGERS_64": np.int64}
-_NUMBERS: Final = frozenset((int, float))
+# The methods of generators that make arrays.
+_METHODS: Final = (
+    *("beta", "binomial", "bytes", "cauchy", "chisquare", "exponential", "f", "gamma"),
+    *("geometric", "gumbel", "hypergeometric", "integers", "laplace", "logistic"),
+    *("lognormal", "logseries", "negative_binomial", "noncentral_f", "normal"),
+    *("pareto", "poisson", "power", "random", "random_raw", "rayleigh", "standard_t"),
+    *("triangular", "uniform", "vonmises", "wald", "weibull", "zipf"),
+)
 _PARETO_FROM: Final = 1.0
 _CENTRAL: Final = 0.0
 
@@ -150,7 +149,7 @@ class _Generators:
         """Let an array have random numbers; False if a task must draw them.
 
         Args:
-            thunk: the array's.
+            thunk: the array's, or what stands for a new one.
             generator: number, kind, seed and flags.
             name: of the distribution.
             parameters: those of the distribution.
@@ -163,40 +162,14 @@ class _Generators:
         made = self._call_with_memory(partial(np.empty, thunk.shape, thunk.dtype))
         if made.size:
             self._fill(found, made, name, parameters)
-        store = thunk.base
-        view = store._view if type(store) is LogicalStore else None
-        if view is None or not _is_new(view) or not _take(view, made):
-            runtime = importlib.import_module("cupynumeric.runtime").runtime
-            thunk.copy(runtime.get_numpy_thunk(made), deep=True)
+        if type(thunk) is _NewArray:
+            thunk.array = self._new_array(made, "random numbers")
+            if thunk.array is not None:
+                return True
+            thunk = thunk.make()
+        runtime = importlib.import_module("cupynumeric.runtime").runtime
+        thunk.copy(runtime.get_numpy_thunk(made), deep=True)
         return True
-
-    def new(self, source: Any, name: str, parameters: Any, shape: Any) -> Any:
-        """Return a new array of random numbers; None if there are many, or none.
-
-        Args:
-            source: cuPyNumeric's object that draws.
-            name: of the distribution.
-            parameters: those of the distribution.
-            shape: as a user gives it.
-        """
-        extents = (1,) if shape is None else shape if type(shape) is tuple else (shape,)
-        if (
-            not {type(each) for each in parameters} <= _NUMBERS
-            or not {type(each) for each in extents} <= {int}
-            or not 0 < prod(extents) <= MOST_POINTS
-            or min(extents, default=1) < 0
-            or len(extents) > real.LEGATE_MAX_DIM
-            or not window.is_in_program()
-        ):
-            return None
-        found = self._find(
-            source.handle, source.generatorType, source.seed, source.flags
-        )
-        if found is None:
-            return None
-        made = np.empty(extents, _TYPES[name])
-        self._fill(found, made, name, parameters)
-        return self._new_array(made, "random numbers")
 
     def _fill(self, found: int, made: Any, name: str, parameters: Any) -> None:
         if name == "BYTES":
@@ -214,21 +187,24 @@ class _Generators:
             raise RuntimeError(f"cuPyNumeric's generator fails with status {status}")
 
 
-def _is_new(view: View) -> bool:
-    """Whether a view is a whole array to which nothing was written."""
-    root = view.root
-    return (
-        root.small is root.real is root.initial is None
-        and not window.is_waited_for(root)
-        and form(view.layout, root.shape) == form(whole(root.shape), root.shape)
-    )
+class _NewArray:
+    """Stands for a new array and its thunk until random numbers are drawn for it."""
 
+    __slots__ = ("_new", "array", "dtype", "shape")
 
-def _take(view: View, made: Any) -> bool:
-    taken = window.submitter.small.take(view.root, made)
-    if taken:
-        window.counters.add_runs(1, 1, 0)
-    return taken
+    def __init__(self, new: Callable[..., Any], shape: Any, dtype: Any) -> None:
+        self._new = new
+        self.array: Any = None
+        self.shape, self.dtype = shape, np.dtype(dtype)
+
+    @property
+    def _thunk(self) -> _NewArray:
+        return self
+
+    def make(self) -> Any:
+        """Make the array; returns its thunk."""
+        self.array = self._new(self.shape, self.dtype)
+        return self.array._thunk
 
 
 def _generators(submission: Submission) -> _Generators | None:
@@ -257,6 +233,9 @@ def _replace_all(submission: Submission) -> None:
     thunk = importlib.import_module("cupynumeric._thunk.deferred").DeferredArray
     runtime = importlib.import_module("cupynumeric.runtime").Runtime
 
+    def real_thunk(thunk: Any) -> Any:
+        return thunk.make() if type(thunk) is _NewArray else thunk
+
     def bitgenerator_distribution(
         self: Any,
         handle: int,
@@ -269,84 +248,47 @@ def _replace_all(submission: Submission) -> None:
         generator = handle, generatorType, seed, flags
         given = [each for some in parameters for each in some]
         if not generators.draw(self, generator, distribution.name, given):
-            distribute(self, *generator, distribution, *parameters)
+            distribute(real_thunk(self), *generator, distribution, *parameters)
 
     def bitgenerator_random_raw(self: Any, *generator: Any) -> None:
         if not generators.draw(self, generator, "RAW", ()):
-            draw_raw(self, *generator)
+            draw_raw(real_thunk(self), *generator)
 
     def bitgenerator_destroy(self: Any, handle: Any, disposing: bool = True) -> None:
         generators.forget(handle)
         destroy(self, handle, disposing)
 
-    _replace_frequent(generators)
     distribute = replace(thunk, "bitgenerator_distribution", bitgenerator_distribution)
     draw_raw = replace(thunk, "bitgenerator_random_raw", bitgenerator_random_raw)
     destroy = replace(runtime, "bitgenerator_destroy", bitgenerator_destroy)
+    for name in [each for each in vars(thunk) if each.startswith("bitgenerator_")]:
+        setattr(_NewArray, name, getattr(thunk, name))
+    _replace_methods()
 
 
-def _replace_frequent(generators: _Generators) -> None:
-    """Let what people draw most often be drawn before there is an array for it."""
-    package = importlib.import_module("cupynumeric.random._bitgenerator")
+def _replace_methods() -> None:
+    """Let methods of generators draw before there is an array."""
+    package: Any = importlib.import_module("cupynumeric.random._bitgenerator")
+    make = package.ndarray
 
-    def drawn(
-        source: Any, name: str, parameters: tuple[Any, ...], shape: Any, dtype: Any
-    ) -> Any:
-        if dtype is not np.float64:
-            return None
-        return generators.new(source, name, parameters, shape)
+    def new(shape: Any, dtype: Any) -> Any:
+        is_plain = {type(each) for each in shape} <= {int}
+        fits = is_plain and min(shape, default=1) > 0
+        if not fits or len(shape) > real.LEGATE_MAX_DIM:
+            return make(shape, dtype)
+        return _NewArray(make, shape, dtype)
 
-    def random(
-        self: Any, shape: Any = None, dtype: Any = np.float64, res: Any = None
-    ) -> Any:
-        made = None
-        if res is None:
-            made = drawn(self, "UNIFORM_64", (0, 1), shape, dtype)
-        return draw(self, shape, dtype, res) if made is None else made
+    package.ndarray = new
+    for name in _METHODS:
+        _replace_method(package.BitGenerator, name)
 
-    def uniform(
-        self: Any,
-        low: Any = 0.0,
-        high: Any = 1.0,
-        shape: Any = None,
-        dtype: Any = np.float64,
-    ) -> Any:
-        made = drawn(self, "UNIFORM_64", (low, high), shape, dtype)
-        return draw_uniform(self, low, high, shape, dtype) if made is None else made
 
-    def normal(
-        self: Any,
-        mean: Any = 0.0,
-        sigma: Any = 1.0,
-        shape: Any = None,
-        dtype: Any = np.float64,
-    ) -> Any:
-        made = drawn(self, "NORMAL_64", (mean, sigma), shape, dtype)
-        return draw_normal(self, mean, sigma, shape, dtype) if made is None else made
+def _replace_method(owner: Any, name: str) -> None:
+    def draw(self: Any, *arguments: Any, **named: Any) -> Any:
+        made = original(self, *arguments, **named)
+        return made.array if type(made) is _NewArray else made
 
-    def integers(
-        self: Any,
-        low: Any,
-        high: Any = None,
-        shape: Any = None,
-        type: Any = np.int64,
-        endpoint: Any = False,
-    ) -> Any:
-        made = None
-        if type in (int, np.int64) and high.__class__ is low.__class__ is int:
-            bounds = low, high + bool(endpoint)
-            # alone among those that draw, it makes no array of one number
-            extents = () if shape is None else shape
-            made = generators.new(self, "INTEGERS_64", bounds, extents)
-        if made is None:
-            made = draw_integers(self, low, high, shape, type, endpoint)
-        return made
-
-    owner = package.BitGenerator
-    draw = replace(owner, "random", random)
-    draw_uniform = replace(owner, "uniform", uniform)
-    draw_normal = replace(owner, "normal", normal)
-    draw_integers = replace(owner, "integers", integers)
+    original = replace(owner, name, draw)
 
 
 SHORTCUTS: Final = (
@@ -355,13 +297,7 @@ SHORTCUTS: Final = (
         (
             ("_thunk.deferred", "DeferredArray.bitgenerator_distribution"),
             ("_thunk.deferred", "DeferredArray.bitgenerator_random_raw"),
-            ("_thunk.deferred", "DeferredArray.bitgenerator_integers"),
-            ("_thunk.deferred", "DeferredArray.bitgenerator_normal"),
-            ("_thunk.deferred", "DeferredArray.bitgenerator_uniform"),
-            ("random._bitgenerator", "BitGenerator.integers"),
-            ("random._bitgenerator", "BitGenerator.normal"),
-            ("random._bitgenerator", "BitGenerator.random"),
-            ("random._bitgenerator", "BitGenerator.uniform"),
+            *(("random._bitgenerator", f"BitGenerator.{name}") for name in _METHODS),
             ("runtime", "Runtime.bitgenerator_create"),
             ("runtime", "Runtime.bitgenerator_destroy"),
         ),

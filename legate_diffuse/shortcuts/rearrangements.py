@@ -147,14 +147,6 @@ def _replace_roll(submission: Submission) -> None:
         return made
 
     original = replace(package, "roll", roll)
-    submission.front(package, "roll", "roll", "a", "shift", "axis")
-
-
-def _replace_flips(submission: Submission) -> None:
-    package = importlib.import_module("cupynumeric")
-    submission.front(package, "flip", "flip", "m", "axis")
-    for name in ("flipud", "fliplr"):
-        submission.front(package, name, name, "m")
 
 
 SHORTCUTS: Final = (
@@ -174,20 +166,5 @@ SHORTCUTS: Final = (
         "roll",
         (("_module.array_rearrange", "roll"), *MADE),
         _replace_roll,
-    ),
-)
-
-# Around those that NumPy does.
-FLIPS: Final = (
-    Shortcut(
-        "flips of small arrays",
-        (
-            ("_module.array_rearrange", "flip"),
-            ("_module.array_rearrange", "flipud"),
-            ("_module.array_rearrange", "fliplr"),
-            ("_thunk.deferred", "DeferredArray.flip"),
-            *MADE,
-        ),
-        _replace_flips,
     ),
 )

@@ -131,6 +131,7 @@ _SEARCHING: Final = "_module.ssc_searching"
 _SORTING: Final = "_module.ssc_sorting"
 _INDEXING: Final = "_module.indexing"
 _MATRICES: Final = "_module.creation_matrices"
+_RANGES: Final = "_module.creation_ranges"
 _SHAPES: Final = "_module.creation_shape"
 _SUMS: Final = "_module.math_sum_prod_diff"
 _TILING: Final = "_module.array_tiling"
@@ -172,13 +173,9 @@ FUNCTIONS: Final = (
     Recipe("tri", _MATRICES, 3, "M k", is_loop=True, spreads=True, arrays=0),
     Recipe("eye", _SHAPES, 3, "M k dtype", is_loop=True, spreads=True, arrays=0),
     Recipe("identity", _SHAPES, 1, "dtype", is_loop=True, spreads=True, arrays=0),
+    Recipe("meshgrid", _RANGES, 3, "indexing sparse", is_loop=True, spreads=True),
     Recipe(
-        "meshgrid",
-        "_module.creation_ranges",
-        3,
-        "indexing sparse",
-        is_loop=True,
-        spreads=True,
+        "linspace", _RANGES, 4, "num endpoint dtype", is_loop=True, arrays=0, least=2
     ),
     Recipe("unravel_index", _INDEXING, 2, kinds="iu", is_loop=True, arrays=0),
     Recipe("ravel_multi_index", _INDEXING, 2, "mode order", "iu", arrays=0),
@@ -212,6 +209,7 @@ FUNCTIONS: Final = (
             "axis keepdims",
             _ORDERED,
             extreme(getattr(np, name)),
+            is_elementwise=True,
             computes=False,
         )
         for name in ("argmax", "argmin")
@@ -317,6 +315,7 @@ FUNCTIONS: Final = (
     # products and solvers
     Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("inner", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
+    Recipe("outer", _PRODUCTS, 2, kinds=_NUMBERS, is_loop=True, arrays=2),
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("tensordot", _PRODUCTS, 3, "axes", INEXACT, arrays=2),
     Recipe("einsum", _PRODUCTS, 4, kinds=INEXACT, arrays=0),

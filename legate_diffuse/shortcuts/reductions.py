@@ -17,7 +17,7 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
-from legate_diffuse.launch.small import MOST_LOOPED
+from legate_diffuse.launch.few_points import MOST_LOOPED
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.refusals import Function, along_one

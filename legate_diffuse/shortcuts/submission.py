@@ -23,7 +23,7 @@ from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.conversions import Conversions
-from legate_diffuse.shortcuts.hosted import Hosted
+from legate_diffuse.shortcuts.hosted import Hosted, leave
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.parts import part_of
 from legate_diffuse.shortcuts.shortcut import Source
@@ -124,21 +124,8 @@ class Submission:
         before = getattr(owner, name)
         is_property = isinstance(before, property)
         otherwise = before.fget if is_property else before
-        made = self.native_first(way, otherwise, *names, extra=extra)
+        made = self.hosted.native_first(way, otherwise, *names, extra=extra)
         _put(owner, name, before.getter(made) if is_property else made)
-
-    def native_first(
-        self, way: str, otherwise: Any, *names: str, extra: Any = None
-    ) -> Callable[..., Any]:
-        """Return a function that lets native code try before Python, as above."""
-        if not window.runs_at_once:
-            found: Callable[..., Any] = otherwise
-            return found
-        arrays = self.hosted.new_arrays
-        made = self.client.legate.native.front(
-            way, arrays.function, extra, names or None, arrays.learn, otherwise
-        )
-        return update_wrapper(made, otherwise)
 
     def by_numpy(self, *recipe: Any, **how: Any) -> Callable[..., Any]:
         """Return what lets NumPy run a function: see ``Hosted.recipe``.
@@ -147,7 +134,7 @@ class Submission:
         must run: NumPy does not take them here, or raises.
         """
         extra = self.hosted.recipe(*recipe, **how)
-        return self.native_first("hosted", _leave, extra=extra)
+        return self.hosted.native_first("hosted", leave, extra=extra)
 
     def write_results(
         self, owner: Any, name: str, plain: Plain, count: int, **how: bool
@@ -204,16 +191,10 @@ class Submission:
                     (common_shape, repeated),
                 )
             native.take_operators(self.operators)
-            native.take_numbers_first(self.ufuncs)
-            native.take_calls(
-                client.unary_ufunc,
-                client.binary_ufunc,
-                {
-                    ufunc: templates.function
-                    for ufunc, templates in self.templates.items()
-                    if type(ufunc) in self.called
-                },
-            )
+            functions = {each: self.templates[each].function for each in self.templates}
+            for owner in self.called:
+                count = "two" if owner is client.binary_ufunc else "one"
+                self.front(owner, "__call__", f"call of {count}", extra=functions)
 
     def show(self, owner: Any, view: View, dtype: Any) -> Any:
         """Return a new array that shows a view, whose root has this owner."""
@@ -296,10 +277,6 @@ def _let_native_code_know(client: Client) -> None:
 
         doctor.changed = warn.changed = tell
         tell()
-
-
-def _leave(*_: Any, **__: Any) -> None:
-    """Leave everything to the original."""
 
 
 def replace(owner: Any, name: str, function: Any) -> Any:

@@ -143,27 +143,6 @@ def submit(template: TaskTemplate, views: list[View], fill: Fill | None = None) 
     _take_note(template, task, operations)
 
 
-def submit_together(
-    templates: Sequence[TaskTemplate], views: Sequence[list[View]]
-) -> None:
-    """Submit tasks of which none uses what another one writes.
-
-    They run together, or all wait.
-    """
-    tasks = list(map(TemplateTask, templates, views))
-    window.submit(*tasks)
-    for template, task in zip(templates, tasks, strict=True):
-        _take_note(template, task, (task,))
-
-
-def joined(templates: Sequence[TaskTemplate]) -> Any:
-    """Return what runs tasks of templates together at once, None if nothing does."""
-    if not window.runs_at_once or any([each.kind is None for each in templates]):
-        return None
-    tasks = [TemplateTask(each, []) for each in templates]
-    return window.submitter.at_once.native(tasks)
-
-
 def _take_note(
     template: TaskTemplate, task: TemplateTask, operations: Sequence[Any]
 ) -> None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from inspect import Parameter, signature
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -34,30 +34,8 @@ _WEAK: Final = frozenset((int, float, complex))
 Type = Any
 
 
-class Backend(Protocol):
-    """What submits results while fusion is on."""
-
-    def apply(self, function: Any, out: Any, *operands: Any) -> Any:
-        """Return what a function of native code makes of operands, or None."""
-
-    def know(self, result: Result) -> None:
-        """Let the task of a result be recognised."""
-
-    def submit(
-        self, results: Sequence[Result], operands: Sequence[Any], shape: Any
-    ) -> list[Any] | None:
-        """Return new arrays of the results of arrays; None if tasks must be called."""
-
-    def learn(self, results: Sequence[Result], known: Sequence[Any]) -> tuple[Any, ...]:
-        """Return functions of native code that know results, None where there is none.
-
-        If there are several, the first one knows all of them. They may be ``known``
-        before, of other types of elements.
-        """
-
-
-# while fusion is on
-backend: Backend | None = None
+# What submits results while fusion is on: ``Tasks`` of ``vectorized.py``.
+backend: Any = None
 
 
 class Vectorized:
@@ -68,14 +46,9 @@ class Vectorized:
 
     Args:
         function: a Python function, or what Numba has made of one.
-        shorten: is told what native code does the same for arrays, and the functions
-            of native code to give to it: one for each result, and before several ones
-            one for all of them.
     """
 
-    def __init__(
-        self, function: Any, shorten: Callable[[Any, tuple[Any, ...]], None]
-    ) -> None:
+    def __init__(self, function: Any) -> None:
         is_ufunc = is_compiled(function) and hasattr(function, "ufunc")
         dispatcher = function._dispatcher if is_ufunc else function
         self.wrapped = getattr(dispatcher, "py_func", dispatcher)
@@ -85,10 +58,10 @@ class Vectorized:
         self._is_ufunc = is_ufunc
         self._arity = len(signature(self.wrapped).parameters)
         self._results: dict[tuple[Type, ...], tuple[Result, ...] | RefusedError] = {}
-        # functions of native code, see `shorten`, by the Python types of the arguments
+        # functions of native code, one for each result, by the Python types of the
+        # arguments
         self._known: dict[tuple[type, ...], tuple[Any, ...]] = {}
-        self._apply: Callable[..., Any] = _refuse
-        self._shorten = shorten
+        self._apply: Callable[..., Any]
         self._said: set[str] = set()
         self.__name__: str = getattr(self.wrapped, "__name__", "function")
 
@@ -215,8 +188,6 @@ class Vectorized:
             if None not in known:
                 self._known[kinds] = known
                 self._apply = backend.apply
-                if {*kinds} == {package.ndarray}:
-                    self._shorten(backend.apply, known)
         return made
 
     def _find(self, types: tuple[Type, ...]) -> tuple[Result, ...]:
@@ -288,25 +259,9 @@ class Vectorized:
 
 def applied(function: Any) -> Callable[..., Any]:
     """Return what applies a function to each element: see :class:`Vectorized`."""
-    apply: Callable[..., Any] = _refuse
-    first: Any = None
-    others: tuple[Any, ...] = ()
-
-    def shorten(by: Callable[..., Any], native: tuple[Any, ...]) -> None:
-        nonlocal apply, first, others
-        apply, (first, *rest) = by, native
-        others = tuple(rest)
-
-    vectorized = Vectorized(function, shorten)
+    vectorized = Vectorized(function)
 
     def call(*arguments: Any, **named: Any) -> Any:
-        if not named:
-            # what is called most often takes the least time
-            made = apply(first, None, *arguments)
-            if made is None and others:
-                made = _each_made(apply, others, arguments)
-            if made is not None and made is not NotImplemented:
-                return made
         return vectorized(*arguments, **named)
 
     return update_wrapper(call, vectorized.wrapped)
@@ -333,25 +288,13 @@ def vectorize(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _made(
-    apply: Callable[..., Any], known: Sequence[Any], arguments: Sequence[Any]
+    apply: Callable[..., Any], functions: Sequence[Any], arguments: Sequence[Any]
 ) -> Any:
     """Return what functions of native code make of arguments, None if it is nothing."""
-    first, *others = known
-    made = apply(first, None, *arguments)
-    if made is None and others:
-        made = _each_made(apply, others, arguments)
-    return None if made is NotImplemented else made
-
-
-def _each_made(
-    apply: Callable[..., Any], functions: Sequence[Any], arguments: Sequence[Any]
-) -> tuple[Any, ...] | None:
     made = tuple([apply(each, None, *arguments) for each in functions])
-    return None if any([each is None for each in made]) else made
-
-
-def _refuse(*_: Any) -> None:
-    """Make nothing, as native code does where it cannot."""
+    if any([each is None for each in made]):
+        return None
+    return made if len(made) > 1 else made[0]
 
 
 def _numba_error() -> type[Exception]:

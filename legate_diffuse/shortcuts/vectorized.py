@@ -23,7 +23,6 @@ from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.results import Result
 from legate_diffuse.shortcuts.submission import Submission
-from legate_diffuse.shortcuts.task import joined, submit_together
 from legate_diffuse.shortcuts.templates import Template, new_function, single_element
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import remember
@@ -35,9 +34,6 @@ _KNOWN: Final = "_legate_diffuse"
 
 # At most so many numbers are remembered.
 _MAX_CONSTANTS: Final = 1024
-
-# Of one operation that runs at once, as in mappers/process/at_once.h.
-MOST_OPERANDS: Final = 16
 
 _ADVICE: Final = "Functions that Numba compiles are fused on CPUs only."
 
@@ -91,24 +87,8 @@ class Tasks:
         if views is None:
             return None
         templates = [self._template(result) for result in results]
-        if _may_join(results):
-            return self._submit_jointly(submission, templates, shape, views)
         made = [submission.make(each, shape, *views) for each in templates]
         return None if any([each is None for each in made]) else made
-
-    def _submit_jointly(
-        self,
-        submission: Submission,
-        templates: Sequence[Template],
-        shape: tuple[int, ...],
-        views: Sequence[View],
-    ) -> list[Any] | None:
-        """Submit tasks that run together where they run at once, or else wait."""
-        if len(shape) > submission.most_dims:
-            return None
-        made = [submission.new(template, shape) for template in templates]
-        submit_together(templates, [[result, *views] for _, result in made])
-        return [array for array, _ in made]
 
     def _views(
         self, submission: Submission, operands: Sequence[Any], shape: Any
@@ -129,23 +109,9 @@ class Tasks:
     def learn(self, results: Sequence[Result], known: Sequence[Any]) -> tuple[Any, ...]:
         """Return functions of native code that know results, None where there is none.
 
-        If there are several, the first one knows all of them. They may be ``known``
-        before, of other types of elements.
+        They may be ``known`` before, of other types of elements.
         """
-        joint, *functions = known if len(known) > len(results) else (None, *known)
-        functions = list(map(self._learn, results, functions))
-        if len(results) == 1:
-            return (functions[0],)
-        submission = self._submission
-        if submission is not None and None not in functions:
-            joint = joint or new_function(submission.client, takes_numbers=True)
-            if _may_join(results) and (joint, results[0]) not in self._learned:
-                templates = [self._templates[result] for result in results]
-                operation = joined(templates)
-                if operation is not None:
-                    self._learned.add((joint, results[0]))
-                    joint.join(self._types(results[0]), operation, functions)
-        return (joint, *functions)
+        return tuple(map(self._learn, results, known))
 
     def _types(self, result: Result) -> tuple[str | None, ...]:
         """Return the types of a result's arguments as native code knows them."""
@@ -199,12 +165,6 @@ class Tasks:
 
     def _advise(self, task: str) -> str:
         return _ADVICE if task.startswith("numba::") else ""
-
-
-def _may_join(results: Sequence[Result]) -> bool:
-    """Whether one operation can compute results at once."""
-    operands = len(results) * (1 + len(results[0].inputs))
-    return len(results) > 1 and operands <= MOST_OPERANDS
 
 
 def install(legate: Legate, ndarray: Any, submission: Submission | None) -> None:

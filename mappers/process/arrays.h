@@ -112,10 +112,6 @@ struct Signature {
   std::string scalars;      // the operation's own, of SCALAR_SIZE bytes each
   std::string identity;     // an element that the result of a reduction starts from
   PyObject* task_template;  // of tasks that wait
-
-  // of further results, which the operation computes as well: of each the result comes, and then
-  // the operands again
-  std::vector<const Signature*> others{};
 };
 
 }  // namespace legate_diffuse

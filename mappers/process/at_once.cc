@@ -190,16 +190,20 @@ std::int64_t Shape::volume() const {
                          std::multiplies<>{});
 }
 
+bool are_few(std::int64_t volume, PyObject* dtype, std::int64_t most) {
+  if (volume <= most) return true;
+
+  const auto is_narrow = std::string_view{"biu"}.find(text_of(dtype)[0]) != std::string_view::npos;
+
+  return is_narrow && volume * itemsize_of(dtype) <= 8 * most;
+}
+
 Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes,
                           std::int64_t most) {
   const auto answer = find(fields, view, changes);
 
   if (answer != Answer::DONE || form.volume <= most) return answer;
-  // to go over narrow integers takes less time; floats come in chains, which a window makes one of
-  return small && std::string_view{"biu"}.find(text_of(dtype)[0]) != std::string_view::npos &&
-                 form.volume * static_cast<std::int64_t>(small->shape().itemsize) <= 8 * most
-             ? answer
-             : Answer::IMPOSSIBLE;
+  return small && are_few(form.volume, dtype, most) ? answer : Answer::IMPOSSIBLE;
 }
 
 void LocalOperand::set_number(const char* value) {

@@ -109,13 +109,18 @@ struct Shape {
   std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
 };
 
-// As in launch/small.py: an operation on more points is worth a place in a window, but for one that
+// As in launch/few_points.py: an operation on more points is worth a place in a window, but for one that
 // reads up to so many and writes few elements.
 constexpr std::int64_t MOST_LOOPED = 32768;
 // What moves elements, or is no loop of ours, looks at no more of them here.
 constexpr std::int64_t MOST_POINTS = 49152;
 constexpr std::int64_t MOST_REDUCED = 1048576;
 constexpr std::int64_t MOST_RESULTS = 4096;
+
+// Whether elements are at most as many, or integers and truth values of no more bytes than so many
+// doubles: to go over narrow ones takes less time, and floats come in chains, of which a window
+// makes one loop.
+bool are_few(std::int64_t volume, PyObject* dtype, std::int64_t most);
 
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
 // What the elements are is known once a view was looked at.
@@ -125,8 +130,7 @@ struct LocalOperand {
 
   // Answers DONE if the elements of a view, or of a lazy thunk, are here, or nothing was written to
   // them yet, and no operation that waits uses them.
-  // Of more than `most` points, or of integers and truth values more bytes than so many doubles
-  // have, it answers IMPOSSIBLE.
+  // Where `are_few` says that there are too many it answers IMPOSSIBLE.
   Answer look(const StoreFields& fields, PyObject* view, bool changes,
               std::int64_t most = MOST_POINTS);
 

@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/function.h"
+#include "process/lazy_thunk.h"
+#include "process/result.h"
 #include "process/runs.h"
 #include "program/elements.h"
 #include "threads/copying.h"
@@ -63,41 +63,52 @@ class Copying {
     return view_.is_valid() && look() && source.form.volume > 0;
   }
 
-  // False if that is left to Python. `dtype` is the type of the new array, if it is another one.
-  bool make(const Function& function, const Shape& shape, std::string_view dtype = {}) {
+  // A new array whose elements `write` sets, of another type if a name is given; None if that is
+  // left to Python.
+  template <typename Write>
+  [[nodiscard]] PyObject* make(const Function& function, const Shape& shape, const Write& write,
+                               std::string_view dtype = {}) {
     const auto* const signature =
         dtype.empty() ? function.find({source.dtype}) : function.find(dtype);
 
-    if (!signature) return false;
-
-    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
-
-    if (!made.is_here(target) || !look()) return false;
-    array_ = std::move(made.array);
-    strides = source.byte_strides();
-    run_.emplace(name_);
-    target.small->reserve();
-    return true;
+    return new_result(
+        function, signature, shape.dim, shape.extents.data(), name_, [&] { return look(); },
+        [&](char* to) {
+          write(to);
+          return true;
+        });
   }
 
-  // The same, where it uses the memory of the source until either changes. False also if they
+  // One of all elements in row-major order of the source.
+  [[nodiscard]] PyObject* make(const Function& function, const Shape& shape) {
+    return make(function, shape, [&](char* to) {
+      const auto& form = source.form;
+
+      copy_by_threads(to, row_major_strides(form.dim, form.extents, itemsize()).data(), from(),
+                      source.byte_strides().data(), form.dim, form.extents, itemsize());
+    });
+  }
+
+  // The same, where it uses the memory of the source until either changes. None also if they
   // cannot, or it is better copied.
-  bool share(const Function& function, const Shape& shape) {
+  [[nodiscard]] PyObject* share(const Function& function, const Shape& shape) {
     const auto* const signature = function.find({source.dtype});
 
-    if (!signature || source.form.volume * itemsize() < LEAST_SHARED) return false;
+    if (!signature || source.form.volume * itemsize() < LEAST_SHARED) Py_RETURN_NONE;
 
     NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
     auto& elements = lazy_thunk(made.view.ptr())->elements;
 
     if (!look() || !source.small->is_valid() || !source.is_in_order() ||
-        !elements.share(*source.small, from()) || !arrays_are_ready() ||
-        !target.is_in_process(made.view.ptr(), true)) {
-      return false;
+        !elements.share(*source.small, from()) || !arrays_are_ready()) {
+      Py_RETURN_NONE;
     }
-    array_ = std::move(made.array);
-    run_.emplace(name_);
-    return true;
+
+    Run run{name_};
+
+    elements.set_changed();
+    run.done();
+    return made.array.release().ptr();
   }
 
   // That of the source.
@@ -112,32 +123,14 @@ class Copying {
 
   [[nodiscard]] const char* from() const { return first_element(source); }
 
-  // Copies all elements in row-major order of the source, the first of which is at `from`.
-  [[nodiscard]] PyObject* all_from(const char* from) {
-    const auto& form = source.form;
-
-    copy_by_threads(target.small->own_elements(),
-                    row_major_strides(form.dim, form.extents, itemsize()).data(), from,
-                    strides.data(), form.dim, form.extents, itemsize());
-    return done();
-  }
-
-  [[nodiscard]] PyObject* done() {
-    target.small->set_changed();
-    run_->done();
-    return array_.release().ptr();
-  }
-
-  LocalOperand source, target;
-  Strides strides{};  // of the source, in bytes
+  LocalOperand source;
 
  private:
   bool look() { return source.is_in_process(view_.ptr(), false) && (!key_ || source.index(key_)); }
 
   const char* name_;
   PyObject* key_{};
-  nanobind::object view_, array_;
-  std::optional<Run> run_;
+  nanobind::object view_;
 };
 
 }  // namespace legate_diffuse

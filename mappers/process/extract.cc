@@ -4,7 +4,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -21,18 +20,6 @@ namespace nb = nanobind;
 namespace legate_diffuse {
 
 namespace {
-
-// Adds zero to floating-point numbers, which changes those alone that are -0.
-template <typename T>
-void add_zero(char* elements, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    T value;
-
-    std::memcpy(&value, elements + i * sizeof(value), sizeof(value));
-    value += T{0};
-    std::memcpy(elements + i * sizeof(value), &value, sizeof(value));
-  }
-}
 
 // The bytes of a number in an array of a type: any type has a zero. False if it is left to Python.
 bool read_number(PyObject* number, std::string_view dtype, ScalarBlock& value) {
@@ -54,40 +41,6 @@ PyObject* filled(const Function& function, const Signature* signature, PyObject*
 
 }  // namespace
 
-PyObject* diagonal(const Function& function, PyObject* array, PyObject* offset) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
-  Copying copying{"diagonal"};
-  const auto shift = offset ? integer_from(offset) : 0;
-
-  if (!shift || !copying.look_at(array) || copying.source.form.dim != 2) Py_RETURN_NONE;
-
-  const auto& form = copying.source.form;
-  const auto kind = text_of(copying.source.dtype);
-  const auto down = std::max<std::int64_t>(-*shift, 0);
-  const auto right = std::max<std::int64_t>(*shift, 0);
-
-  if (down >= form.extents[0] || right >= form.extents[1] || kind == "float16") Py_RETURN_NONE;
-
-  const Shape shape{1, {std::min(form.extents[0] - down, form.extents[1] - right)}};
-
-  if (!copying.make(function, shape)) Py_RETURN_NONE;
-
-  const auto itemsize = copying.itemsize();
-  const auto& strides = copying.strides;
-  const auto step = strides[0] + strides[1];
-  auto* const to = copying.target.small->own_elements();
-
-  copy_elements(to, &itemsize, copying.from() + down * strides[0] + right * strides[1], &step, 1,
-                shape.extents.data(), itemsize);
-  if (kind == "float64" || kind == "complex128") {
-    add_zero<double>(to, shape.extents[0] * itemsize / static_cast<std::int64_t>(sizeof(double)));
-  } else if (kind == "float32" || kind == "complex64") {
-    add_zero<float>(to, shape.extents[0] * itemsize / static_cast<std::int64_t>(sizeof(float)));
-  }
-  return copying.done();
-}
-
 PyObject* parts_of_complex(const Function& function, PyObject* array, bool imaginary) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
@@ -98,18 +51,17 @@ PyObject* parts_of_complex(const Function& function, PyObject* array, bool imagi
   const auto& form = copying.source.form;
   const auto kind = text_of(copying.source.dtype);
 
-  if (kind.substr(0, 7) != "complex" || form.volume > MOST_POINTS ||
-      !copying.make(function, copying.shape(), kind == "complex64" ? "float32" : "float64")) {
-    Py_RETURN_NONE;
-  }
+  if (kind.substr(0, 7) != "complex" || form.volume > MOST_POINTS) Py_RETURN_NONE;
 
   const auto itemsize = copying.itemsize() / 2;
+  const auto write = [&](char* to) {
+    copy_elements(to, row_major_strides(form.dim, form.extents, itemsize).data(),
+                  copying.from() + (imaginary ? itemsize : 0), copying.source.byte_strides().data(),
+                  form.dim, form.extents, itemsize);
+  };
 
-  copy_elements(copying.target.small->own_elements(),
-                row_major_strides(form.dim, form.extents, itemsize).data(),
-                copying.from() + (imaginary ? itemsize : 0), copying.strides.data(), form.dim,
-                form.extents, itemsize);
-  return copying.done();
+  return copying.make(function, copying.shape(), write,
+                      kind == "complex64" ? "float32" : "float64");
 }
 
 PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {

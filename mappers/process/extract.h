@@ -13,9 +13,6 @@ namespace legate_diffuse {
 // Each returns a new reference to a new array, or to None if that is left to Python. `function`
 // makes arrays of each type.
 
-// The diagonal of a matrix. cuPyNumeric adds its elements to zeros.
-PyObject* diagonal(const Function& function, PyObject* array, PyObject* offset);
-
 // The real or the imaginary parts of a complex array.
 PyObject* parts_of_complex(const Function& function, PyObject* array, bool imaginary);
 

@@ -5,16 +5,13 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <vector>
 
 #include "process/loop_types.h"
 #include "process/numpy_api.h"
-#include "program/elements.h"
 
 namespace nb = nanobind;
 
@@ -42,61 +39,6 @@ template <typename T, typename Precedes>
   }
 }
 
-// Elements that are compared at a time, in lanes that do not wait for each other. Compilers make a
-// loop of so many, and vectors of it.
-constexpr std::int64_t LANES = 64;
-// So few are compared one after the other in the end.
-constexpr std::int64_t FEW_LANES = 8;
-
-// The largest or smallest of a row; NaN if there is one.
-template <bool LARGEST, typename T>
-[[gnu::always_inline]] inline T best_in_row(const T* row, std::int64_t count) {
-  // what is compared with NaN stays NaN
-  const auto better = [](T one, T best) {
-    const auto stays = LARGEST ? best >= one : best <= one;
-
-    return stays ? best : (best == best ? one : best);
-  };
-  auto best = row[0];
-  std::int64_t at = 0;
-
-  if (count >= LANES) {
-    std::array<T, LANES> lanes;
-
-    std::copy(row, row + LANES, lanes.begin());
-    for (at = LANES; at + LANES <= count; at += LANES) {
-      for (std::int64_t lane = 0; lane < LANES; ++lane) {
-        lanes[lane] = better(row[at + lane], lanes[lane]);
-      }
-    }
-    for (auto half = LANES / 2; half >= FEW_LANES; half /= 2) {
-      for (std::int64_t lane = 0; lane < half; ++lane) {
-        lanes[lane] = better(lanes[half + lane], lanes[lane]);
-      }
-    }
-    for (std::int64_t lane = 0; lane < FEW_LANES; ++lane) best = better(lanes[lane], best);
-  }
-  for (; at < count; ++at) best = better(row[at], best);
-  return best;
-}
-
-// The place of the first extreme of a row; -1 if there is NaN.
-template <bool LARGEST, typename T>
-[[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count) {
-  const auto best = best_in_row<LARGEST>(row, count);
-  std::int64_t at = 0;
-
-  if (best != best) return -1;
-  for (; at + LANES <= count; at += LANES) {
-    std::uint8_t is_found = 0;
-
-    for (std::int64_t lane = 0; lane < LANES; ++lane) is_found |= row[at + lane] == best;
-    if (is_found) break;
-  }
-  while (row[at] != best) ++at;
-  return at;
-}
-
 }  // namespace
 
 #define LEGATE_DIFFUSE_FIND(T)                                                                \
@@ -114,42 +56,22 @@ LEGATE_DIFFUSE_FIND(float)
 LEGATE_DIFFUSE_FIND(std::int64_t)
 #undef LEGATE_DIFFUSE_FIND
 
-namespace {
-
-// Elements that are looked at together: a byte counts them, and vectors hold many bytes.
-constexpr std::int64_t BLOCK = 255;
-
-template <typename T>
-[[gnu::always_inline]] inline std::int64_t count_in_row(const T* row, std::int64_t count) {
+__attribute__((target_clones("avx512f", "avx2",
+                             "default"))) std::int64_t count_set(const std::uint8_t* flags,
+                                                                 std::int64_t count) {
+  // a byte counts them, and vectors hold many bytes
+  constexpr std::int64_t BLOCK = 255;
   std::int64_t found = 0;
 
   for (std::int64_t at = 0; at < count;) {
     const auto end = std::min(count, at + BLOCK);
     std::uint8_t in_block = 0;
 
-    for (; at < end; ++at) in_block += row[at] != 0;
+    for (; at < end; ++at) in_block += flags[at] != 0;
     found += in_block;
   }
   return found;
 }
-
-}  // namespace
-
-#define LEGATE_DIFFUSE_LOOK(T)                                                            \
-  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t find_extreme( \
-      const T* row, std::int64_t count, bool largest) {                                   \
-    return largest ? find_in_row<true>(row, count) : find_in_row<false>(row, count);      \
-  }                                                                                       \
-  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t count_others( \
-      const T* row, std::int64_t count) {                                                 \
-    return count_in_row(row, count);                                                      \
-  }
-LEGATE_DIFFUSE_LOOK(double)
-LEGATE_DIFFUSE_LOOK(float)
-LEGATE_DIFFUSE_LOOK(std::int64_t)
-LEGATE_DIFFUSE_LOOK(std::int32_t)
-LEGATE_DIFFUSE_LOOK(std::uint8_t)
-#undef LEGATE_DIFFUSE_LOOK
 
 namespace {
 
@@ -221,29 +143,20 @@ bool has_nan(const std::uint16_t* halves, std::int64_t count) {
 bool has_nan(PyObject* array) {
   const auto content = content_of(array);
 
-  if (content.kind != 'f' && content.kind != 'c') return false;
-
-  const auto* elements = content.elements;
-  std::vector<char> copy;
-
-  if (!content.is_in_order()) {
-    const auto in_order = row_major_strides(content.dim, content.extents, content.itemsize);
-
-    copy.resize(static_cast<std::size_t>(content.num_bytes()));
-    copy_elements(copy.data(), in_order.data(), elements, content.byte_strides, content.dim,
-                  content.extents, static_cast<std::size_t>(content.itemsize));
-    elements = copy.data();
-  }
+  if ((content.kind != 'f' && content.kind != 'c') || content.volume == 0) return false;
+  if (!content.is_in_order()) return has_nan(nb::handle{array}.attr("copy")().ptr());
 
   // a complex one is two numbers
   const auto size = content.itemsize / (content.kind == 'c' ? 2 : 1);
   const auto count = content.num_bytes() / size;
 
-  if (size == sizeof(double)) return has_nan(reinterpret_cast<const double*>(elements), count);
-  if (size == sizeof(float)) return has_nan(reinterpret_cast<const float*>(elements), count);
+  if (size == sizeof(double))
+    return has_nan(reinterpret_cast<const double*>(content.elements), count);
+  if (size == sizeof(float))
+    return has_nan(reinterpret_cast<const float*>(content.elements), count);
   // others are not looked at
   return size != sizeof(std::uint16_t) ||
-         has_nan(reinterpret_cast<const std::uint16_t*>(elements), count);
+         has_nan(reinterpret_cast<const std::uint16_t*>(content.elements), count);
 }
 
 void bind_extremes(nb::module_& module) {

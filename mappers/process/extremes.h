@@ -17,23 +17,8 @@ void find_extremes(const float* rows, std::int64_t count, std::int64_t columns,
 void find_extremes(const std::int64_t* rows, std::int64_t count, std::int64_t columns,
                    std::int64_t* places, std::int64_t* best, bool largest);
 
-// The place of the first largest or smallest of elements; -1 if there is NaN.
-std::int64_t find_extreme(const double* row, std::int64_t count, bool largest);
-std::int64_t find_extreme(const float* row, std::int64_t count, bool largest);
-std::int64_t find_extreme(const std::int64_t* row, std::int64_t count, bool largest);
-std::int64_t find_extreme(const std::int32_t* row, std::int64_t count, bool largest);
-std::int64_t find_extreme(const std::uint8_t* row, std::int64_t count, bool largest);
-
-// How many of the elements are not zero.
-std::int64_t count_others(const double* row, std::int64_t count);
-std::int64_t count_others(const float* row, std::int64_t count);
-std::int64_t count_others(const std::int64_t* row, std::int64_t count);
-std::int64_t count_others(const std::int32_t* row, std::int64_t count);
-std::int64_t count_others(const std::uint8_t* row, std::int64_t count);
-
-// Whether one of the elements is NaN.
-bool has_nan(const double* row, std::int64_t count);
-bool has_nan(const float* row, std::int64_t count);
+// How many flags are set.
+std::int64_t count_set(const std::uint8_t* flags, std::int64_t count);
 
 // Whether an array of NumPy's has NaN, or is of a type of floats of which nothing is known.
 bool has_nan(PyObject* array);

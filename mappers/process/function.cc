@@ -8,7 +8,6 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "process/disjoint.h"
@@ -28,6 +27,19 @@ namespace {
 
 // No function of NumPy's has more operands.
 constexpr std::size_t MOST_GIVEN = 4;
+
+struct KnownLayout {
+  PyObject* layout{};
+  std::int64_t dim{};
+  std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
+};
+
+// One of the layouts of new arrays of shapes that came last: a loop may have new extents each time.
+KnownLayout& known_layout(std::uint64_t place) {
+  static auto* const layouts = new std::array<KnownLayout, 4096>{};
+
+  return (*layouts)[place % layouts->size()];
+}
 
 bool repeat_over(const Shape& shape, LocalOperand& operand) {
   if (shape.is_of(operand.form)) return true;
@@ -50,11 +62,6 @@ const Signature* Function::find(PyObject* const* dtypes, std::size_t count) cons
 
 PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
   if (!arrays_are_ready() || count > MOST_GIVEN) Py_RETURN_NONE;
-
-  if (is_joint_) {
-    if (out == Py_None) return apply_jointly(operands, count);
-    Py_RETURN_NONE;
-  }
 
   const auto run = [&](PyObject* const* given) {
     if (multiply_ && are_products(given)) return apply_products(out, given[0], given[1]);
@@ -236,79 +243,6 @@ PyObject* Function::apply_apart(PyObject* out, PyObject* const* operands, std::s
   return nb::borrow(out).release().ptr();
 }
 
-PyObject* Function::apply_jointly(PyObject* const* operands, std::size_t count) const {
-  Given given;
-  const auto* const signature = find(operands, count, 1, given);
-  auto& [views, numbers, found, shape] = given;
-  const auto layout = signature ? dense_layout(shape, found, 1, count) : nb::object{};
-
-  if (!layout.is_valid()) Py_RETURN_NONE;
-
-  const auto results = 1 + signature->others.size();
-  const auto arrays = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results)));
-  std::array<nb::object, MAX_OPERANDS> made_views;
-
-  if (!arrays.is_valid()) throw nb::python_error();
-  for (std::size_t result = 0; result < results; ++result) {
-    NewArray made{result == 0 ? *signature : *signature->others[result - 1], layout.ptr()};
-
-    PyTuple_SET_ITEM(arrays.ptr(), static_cast<Py_ssize_t>(result), made.array.release().ptr());
-    made_views[result] = std::move(made.view);
-  }
-  // a finalizer may have come while objects were made
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
-  auto* operand = found.data();
-
-  for (std::size_t result = 0; result < results; ++result) {
-    if (!operand->is_here(made_views[result].ptr(), true) || !shape.is_of(operand->form)) {
-      Py_RETURN_NONE;
-    }
-    operand->small->reserve();
-    ++operand;
-    for (std::size_t index = 0; index < count; ++index, ++operand) {
-      if (!views[index + 1].is_valid()) {
-        operand->set_number(numbers[index].bytes.data());
-      } else if (!operand->is_here(views[index + 1].ptr(), false) ||
-                 !repeat_over(shape, *operand)) {
-        Py_RETURN_NONE;
-      }
-    }
-  }
-
-  const auto answer = signature->operation->run(store_fields(), found, signature->scalars.data(),
-                                                signature->scalars.size() / SCALAR_SIZE);
-
-  if (answer == Answer::UNKNOWN) Py_RETURN_NOTIMPLEMENTED;
-  if (answer != Answer::DONE) Py_RETURN_NONE;
-  return nb::object{arrays}.release().ptr();
-}
-
-void Function::join(const std::vector<PyObject*>& dtypes, Operation* operation,
-                    const std::vector<const Function*>& functions) {
-  std::vector<const Signature*> found;
-
-  if (functions.empty() || functions.size() * (1 + dtypes.size()) > MAX_OPERANDS) {
-    throw std::invalid_argument{"too many operands"};
-  }
-  for (const auto* const each : functions) {
-    const auto* const signature = each->find(dtypes.data(), dtypes.size());
-
-    if (!signature) throw std::invalid_argument{"a function does not know these types"};
-    found.push_back(signature);
-  }
-
-  auto joint = *found[0];
-
-  for (const auto* const each : found) {
-    if (each != found[0]) joint.scalars += each->scalars;
-  }
-  joint.operation = operation;
-  joint.others.assign(found.begin() + 1, found.end());
-  is_joint_ = true;
-  signatures_.push_back(std::move(joint));
-}
-
 // The layout of a new result; empty if it is not small.
 nb::object Function::dense_layout(const Shape& shape, const LocalOperands& operands,
                                   std::size_t first, std::size_t count) const {
@@ -361,6 +295,58 @@ PyObject* Function::get_element(PyObject* view, PyObject* key, LocalOperand& ope
   elements.set_changed();
   run.done();
   return made.array.release().ptr();
+}
+
+nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) const {
+  if (dim == 0 && single_) return nb::borrow(single_);
+
+  std::uint64_t place = 0;
+
+  for (std::int64_t d = 0; d < dim; ++d)
+    place = place * 31 + static_cast<std::uint64_t>(extents[d]);
+
+  auto& known = known_layout(place);
+
+  if (known.layout && known.dim == dim && are_alike(extents, known.extents.data(), dim)) {
+    return nb::borrow(known.layout);
+  }
+
+  auto layout = nb::handle{dense_}(tuple_of(extents, dim));
+
+  // it is kept
+  if (dim == 0) single_ = nb::object{layout}.release().ptr();
+
+  const auto before = nb::steal(std::exchange(known.layout, nb::object{layout}.release().ptr()));
+
+  known.dim = dim;
+  std::copy(extents, extents + dim, known.extents.begin());
+  return layout;
+}
+
+PyObject* Function::fill(const Signature& signature, PyObject* layout,
+                         const ScalarBlock& value) const {
+  LocalOperand target;
+  NewArray made{signature, layout};
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+
+  Run run{"fill"};
+
+  if (value.bytes == ScalarBlock{}.bytes) {
+    target.small->clear();
+  } else {
+    target.small->fill(value.bytes.data());
+  }
+  run.done(1, 1);
+  return made.array.release().ptr();
+}
+
+const Signature* Function::find(std::string_view dtype) const {
+  const auto found = std::find_if(signatures_.begin(), signatures_.end(), [&](const auto& each) {
+    return text_of(each.dtypes[0]) == dtype;
+  });
+
+  return found == signatures_.end() ? nullptr : &*found;
 }
 
 }  // namespace legate_diffuse

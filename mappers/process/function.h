@@ -33,11 +33,6 @@ class Function {
 
   void add(Signature signature) { signatures_.push_back(std::move(signature)); }
 
-  // Lets an operation compute at once what several functions compute of operands of these types.
-  // Throws std::invalid_argument.
-  void join(const std::vector<PyObject*>& dtypes, Operation* operation,
-            const std::vector<const Function*>& functions);
-
   // Lets operands of these kinds be converted to a type first: an array's kind is its type, and
   // that of a number its class.
   void mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter);
@@ -52,23 +47,11 @@ class Function {
                              PyObject* array) const;
 
   // Writes to `out`, unless it is None, or to a new array, at once or when what waits is submitted.
-  // Returns a new reference: a tuple if functions were joined, or NotImplemented if Python must say
-  // first how they run on such operands.
+  // Returns a new reference.
   PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
 
   // A new array with a layout and with all elements equal to a value.
   PyObject* fill(const Signature& signature, PyObject* layout, const ScalarBlock& value) const;
-
-  // A new array of a type and a layout with elements in row-major order, which `bytes` holds. It is
-  // the result of an operation, unless the name is empty.
-  PyObject* take(PyObject* dtype, PyObject* layout, PyObject* bytes, const std::string& name);
-
-  // A new array of the numbers in a list or a tuple, some of which may be arrays of one type
-  // without dimensions. Numbers of one type stay what they are.
-  PyObject* collect(PyObject* sequence) const;
-
-  // A new array without dimensions for a number of Python's.
-  PyObject* hold(PyObject* number) const;
 
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(PyObject* const* dtypes, std::size_t count) const;
@@ -113,7 +96,6 @@ class Function {
   // The same for what is to be written over elements that operands have as well: first to a new
   // array.
   PyObject* apply_apart(PyObject* out, PyObject* const* operands, std::size_t count);
-  [[nodiscard]] PyObject* apply_jointly(PyObject* const* operands, std::size_t count) const;
   // in later.cc
   [[nodiscard]] PyObject* apply_later(PyObject* out, PyObject* const* operands,
                                       std::size_t count) const;
@@ -123,7 +105,6 @@ class Function {
   mutable PyObject* single_{};
   bool takes_numbers_;
   bool reduces_;
-  bool is_joint_{};
   Function* multiply_{};
   // where one is stays the same when more are added, as other code of the program may at any time
   // that objects are made

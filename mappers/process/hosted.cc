@@ -12,6 +12,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/contents.h"
 #include "process/extremes.h"
 #include "process/numbers.h"
 #include "process/numpy_memory.h"
@@ -77,7 +78,7 @@ nb::object adopting_array_of(const Function& arrays, PyObject* found, const std:
 
 // A new array of NumPy's elements, of which there may be many; None if there is no such array.
 nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
-  auto made = small_array_of(arrays, found, label);
+  auto made = small_array_of(arrays, found, label.empty() ? nullptr : label.c_str());
 
   if (!made.is_valid()) made = adopting_array_of(arrays, found, label);
   return made.is_valid() ? made : nb::handle{numpy().others}(nb::handle{found}, label.c_str());
@@ -105,6 +106,9 @@ nb::object new_arrays_of(const Function& arrays, PyObject* made, const std::stri
 
 // Whether a recipe takes so many arguments, and these names.
 bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
+  if (recipe.changes && (arguments.count == 0 || !is_array(arguments[0]) || conversions_warn())) {
+    return false;
+  }
   if (arguments.count > recipe.most || arguments.count < recipe.arrays ||
       arguments.count + named < recipe.least) {
     return false;
@@ -133,7 +137,7 @@ bool refuses(const Recipe& recipe, PyObject* array) {
 
 }  // namespace
 
-nb::object small_array_of(const Function& arrays, PyObject* found, const std::string& label) {
+nb::object small_array_of(const Function& arrays, PyObject* found, const char* label) {
   auto* const name = name_of(found);
   const auto* const signature = name ? arrays.find({name}) : nullptr;
 
@@ -144,7 +148,7 @@ nb::object small_array_of(const Function& arrays, PyObject* found, const std::st
   if (content.dim > LEGATE_MAX_DIM || content.num_bytes() > store_fields().most_bytes) return {};
 
   auto made = owned(new_result(
-      arrays, signature, content.dim, content.extents, label.c_str(), [] { return true; },
+      arrays, signature, content.dim, content.extents, label, [] { return true; },
       [&](char* to) {
         if (content.volume > 0) {
           copy_elements(to,
@@ -172,9 +176,17 @@ PyObject* hosted(const Arguments& arguments, GivenElements how) {
   const GivenArguments given{recipe.kinds, how};
   std::vector<nb::object> kept;
   std::vector<PyObject*> plain;
+  nb::object before;
 
   for (std::size_t at = 0; at < arguments.count + named; ++at) {
-    kept.push_back(at < recipe.arrays ? given.as_array(arguments[at]) : given.plain(arguments[at]));
+    if (recipe.changes && at == 0) {
+      before = owned(elements_of(arguments[0]));
+      kept.push_back(owned(elements_of(arguments[0])));
+      if (before.is_none() || kept[0].is_none()) Py_RETURN_NONE;
+    } else {
+      kept.push_back(at < recipe.arrays ? given.as_array(arguments[at])
+                                        : given.plain(arguments[at]));
+    }
     if (!kept.back().is_valid()) Py_RETURN_NONE;
     plain.push_back(kept.back().ptr());
   }
@@ -188,6 +200,10 @@ PyObject* hosted(const Arguments& arguments, GivenElements how) {
   const auto made = called(recipe, plain, arguments.count, arguments.names);
 
   if (!made.is_valid()) Py_RETURN_NONE;
+  if (recipe.changes) {
+    return Py_NewRef(put_elements(arguments[0], before.ptr(), plain[0]) ? Py_NotImplemented
+                                                                        : Py_None);
+  }
   return new_arrays_of(arguments.arrays, made.ptr(), recipe.label).release().ptr();
 }
 

@@ -138,10 +138,9 @@ nb::object array_from(PyObject* object) {
   if (!new_arrays) return {};
   if (is_array_of_numpy(object)) return small_array_of(*new_arrays, object, "array");
 
-  auto made = nb::steal(is_number(object) ? new_arrays->hold(object) : new_arrays->collect(object));
+  const auto found = GivenArguments{ALL_KINDS, GivenElements::FEW}.as_array(object);
 
-  if (!made.is_valid()) throw nb::python_error();
-  return made.is_none() ? nb::object{} : made;
+  return found.is_valid() ? small_array_of(*new_arrays, found.ptr(), nullptr) : nb::object{};
 }
 
 nb::object through(const nb::object& view, const nb::object& layout) {

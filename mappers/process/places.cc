@@ -184,7 +184,7 @@ class Places {
     const auto strides = operand.byte_strides();
     const InOrder<std::uint8_t> all{mask};
     const auto* flags = all.elements;
-    const auto count = count_others(flags, all.count);
+    const auto count = count_set(flags, all.count);
 
     form.dim = mask.form.dim;
     form.volume = all.count;
@@ -309,17 +309,16 @@ PyObject* get_at_places(const Function& function, PyObject* array, PyObject* key
 
   const auto itemsize = copying.itemsize();
 
-  if (places.volume > MOST_POINTS || !copying.make(function, places.shape)) Py_RETURN_NONE;
+  if (places.volume > MOST_POINTS) Py_RETURN_NONE;
+  return copying.make(function, places.shape, [&](char* to) {
+    const auto strides = row_major_strides(places.shape.dim, places.shape.extents.data(), itemsize);
+    const auto* const from = copying.from();
 
-  const auto strides = row_major_strides(places.shape.dim, places.shape.extents.data(), itemsize);
-  const auto* const from = copying.from();
-  auto* const to = copying.target.small->own_elements();
-
-  places.move_all(places.along_row(strides), places.row_strides, places.step(strides), itemsize,
-                  [=](const auto& copy, std::int64_t distance, std::int64_t other) {
-                    copy(to + other, from + distance);
-                  });
-  return copying.done();
+    places.move_all(places.along_row(strides), places.row_strides, places.step(strides), itemsize,
+                    [=](const auto& copy, std::int64_t distance, std::int64_t other) {
+                      copy(to + other, from + distance);
+                    });
+  });
 }
 
 bool put_at_places(PyObject* array, PyObject* key, PyObject* value) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <complex>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -94,20 +93,6 @@ struct Factor {
   std::array<std::int64_t, 2> extents{1, 1}, steps{};
 };
 
-// As BLAS multiplies, whatever is infinite.
-template <typename T>
-std::complex<T> times(std::complex<T> a, std::complex<T> b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-
-float times(float a, float b) {
-  return a * b;
-}
-
-double times(double a, double b) {
-  return a * b;
-}
-
 template <typename T>
 void multiply_few(const Factor& a, const Factor& b, char* to) {
   const auto depth = a.extents[1];
@@ -116,10 +101,10 @@ void multiply_few(const Factor& a, const Factor& b, char* to) {
 
   for (std::int64_t row = 0; row < a.extents[0]; ++row) {
     for (std::int64_t column = 0; column < b.extents[1]; ++column) {
-      auto sum = is_by_one ? times(a.at<T>(row, 0), b.at<T>(0, column)) : T{};
+      auto sum = is_by_one ? a.at<T>(row, 0) * b.at<T>(0, column) : T{};
 
       for (std::int64_t term = 0; !is_by_one && term < depth; ++term) {
-        sum += times(a.at<T>(row, term), b.at<T>(term, column));
+        sum += a.at<T>(row, term) * b.at<T>(term, column);
       }
       std::memcpy(to, &sum, sizeof(sum));
       to += sizeof(sum);
@@ -131,8 +116,6 @@ void multiply_few(const Factor& a, const Factor& b, char* to) {
 auto multiply_few_of(std::string_view dtype) -> void (*)(const Factor&, const Factor&, char*) {
   if (dtype == "float64") return &multiply_few<double>;
   if (dtype == "float32") return &multiply_few<float>;
-  if (dtype == "complex128") return &multiply_few<std::complex<double>>;
-  if (dtype == "complex64") return &multiply_few<std::complex<float>>;
   return nullptr;
 }
 

@@ -28,7 +28,6 @@
 #include "process/guard.h"
 #include "process/hosted.h"
 #include "process/later.h"
-#include "process/numbers_first.h"
 #include "process/part.h"
 #include "process/places.h"
 #include "process/rearrange.h"
@@ -104,10 +103,6 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-PyObject* collect_numbers(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] { return nb::inst_ptr<Function>(arguments[0])->collect(arguments[1]); });
-}
-
 template <PyObject* (*make)(const Function&, PyObject* array, PyObject* argument)>
 PyObject* make_from(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard(
@@ -137,9 +132,8 @@ PyObject* let_reduction_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) 
   });
 }
 
-std::array<PyMethodDef, 8> fast_functions{{
+std::array<PyMethodDef, 7> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
-    {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
     {"elements_of", copy_of_elements, METH_O, nullptr},
     {"let_wait", fast(let_task_wait), METH_FASTCALL, nullptr},
     {"get_at_places", fast(make_from<get_at_places>), METH_FASTCALL, nullptr},
@@ -175,19 +169,6 @@ void add_signature(Function& function, const nb::tuple& dtypes, nb::handle opera
                 {scalars.c_str(), scalars.size()},
                 {identity.c_str(), identity.size()},
                 task_template.inc_ref().ptr()});
-}
-
-void join_functions(Function& function, const nb::tuple& dtypes, nb::handle operation,
-                    const std::vector<nb::object>& functions) {
-  std::vector<PyObject*> names;
-  std::vector<const Function*> parts;
-
-  for (const auto name : dtypes) names.push_back(name.ptr());
-  for (const auto& each : functions) {
-    // their signatures are used from now on
-    parts.push_back(nb::inst_ptr<Function>(each.inc_ref()));
-  }
-  function.join(names, nb::inst_ptr<Operation>(operation.inc_ref()), parts);
 }
 
 using Places = std::vector<std::pair<std::size_t, std::size_t>>;
@@ -237,11 +218,15 @@ void add_operations(nb::module_& module) {
             new (function) Function{dense.inc_ref().ptr(), takes_numbers, reduces};
           },
           nb::arg("dense"), nb::arg("takes_numbers"), nb::arg("reduces"))
-      .def("take",
-           [](Function& function, nb::handle dtype, nb::handle layout, const nb::bytes& bytes,
-              const std::string& name) {
-             return nb::steal(located(
-                 [&] { return function.take(dtype.ptr(), layout.ptr(), bytes.ptr(), name); }));
+      .def("array_of",
+           [](const Function& function, nb::handle elements, const std::string& label) {
+             return located([&]() -> nb::object {
+               auto made = arrays_are_ready() && is_array_of_numpy(elements.ptr())
+                               ? small_array_of(function, elements.ptr(), label.c_str())
+                               : nb::object{};
+
+               return made.is_valid() ? made : nb::none();
+             });
            })
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
            nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),
@@ -262,8 +247,7 @@ void add_operations(nb::module_& module) {
             // it is kept
             function.use_products(nb::inst_ptr<Function>(multiply.inc_ref()));
           },
-          nb::arg("multiply"))
-      .def("join", &join_functions, nb::arg("dtypes"), nb::arg("operation"), nb::arg("functions"));
+          nb::arg("multiply"));
   for (auto& each : fast_functions) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));
   }
@@ -279,19 +263,29 @@ void add_operations(nb::module_& module) {
           [](Recipe* recipe, nb::handle function, const std::string& label,
              const std::string& kinds, std::tuple<std::size_t, std::size_t, std::size_t> counts,
              nb::handle keywords, bool may_warn, bool brings, bool reads_many, bool converts,
-             bool is_sized, bool orders) {
+             bool is_sized, bool orders, bool changes) {
             const auto [least, most, arrays] = counts;
             const auto given = brings       ? GivenElements::BROUGHT
                                : reads_many ? GivenElements::HERE
                                             : GivenElements::FEW;
 
-            new (recipe)
-                Recipe{function.inc_ref().ptr(), label,    kinds, least,    most,     arrays,
-                       keywords.inc_ref().ptr(), may_warn, given, converts, is_sized, orders};
+            new (recipe) Recipe{function.inc_ref().ptr(),
+                                label,
+                                kinds,
+                                least,
+                                most,
+                                arrays,
+                                keywords.inc_ref().ptr(),
+                                may_warn,
+                                given,
+                                converts,
+                                is_sized,
+                                orders,
+                                changes};
           },
           nb::arg("function"), nb::arg("label"), nb::arg("kinds"), nb::arg("counts"),
           nb::arg("keywords"), nb::arg("may_warn"), nb::arg("brings"), nb::arg("reads_many"),
-          nb::arg("converts"), nb::arg("is_sized"), nb::arg("orders"));
+          nb::arg("converts"), nb::arg("is_sized"), nb::arg("orders"), nb::arg("changes"));
   module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
              nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"));
   module.def(
@@ -327,8 +321,6 @@ void add_operations(nb::module_& module) {
       },
       nb::arg("part_of"), nb::arg("function"));
   module.def("take_operators", &take_operators, nb::arg("functions"));
-  module.def("take_numbers_first", &take_numbers_first, nb::arg("functions"));
-  module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(
       "know_window",
       [](nb::handle window, nb::handle queue, nb::handle policy, nb::handle state_type,

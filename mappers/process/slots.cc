@@ -115,21 +115,6 @@ struct InPlace {
   }
 };
 
-template <unaryfunc PyNumberMethods::* SLOT>
-struct Unary {
-  static inline Function* function;
-  static inline unaryfunc own;
-
-  static PyObject* call(PyObject* a) {
-    return first_of([&] { return function->apply(Py_None, &a, 1); }, [&] { return own(a); });
-  }
-
-  static void take(std::string_view, Function* known) {
-    function = known;
-    own = std::exchange(numbers().*SLOT, &call);
-  }
-};
-
 constexpr std::size_t NUM_COMPARISONS = Py_GE + 1;
 
 struct Comparison {
@@ -222,43 +207,6 @@ struct Put {
   }
 };
 
-// What makes a number of Python's: a float, or an int.
-template <unaryfunc PyNumberMethods::* SLOT, PyObject* (*CONVERT)(PyObject*)>
-struct Conversion {
-  static inline unaryfunc own;
-
-  static PyObject* call(PyObject* array) {
-    return first_of(
-        [&]() -> PyObject* {
-          const auto value = nb::steal(value_of(array));
-
-          if (value.is_none()) Py_RETURN_NONE;
-          return CONVERT(value.ptr());
-        },
-        [&] { return own(array); });
-  }
-
-  static void take(std::string_view, Function*) { own = std::exchange(numbers().*SLOT, &call); }
-};
-
-// Others than integers are the original's to refuse.
-PyObject* index_from(PyObject* value) {
-  return Py_NewRef(PyLong_CheckExact(value) ? value : Py_None);
-}
-
-struct Truth {
-  static inline inquiry own;
-
-  static int call(PyObject* array) {
-    const auto value = nb::steal(guard([&] { return value_of(array); }));
-
-    if (!value.is_valid()) return -1;
-    return value.is_none() ? own(array) : PyObject_IsTrue(value.ptr());
-  }
-
-  static void take(std::string_view, Function*) { own = std::exchange(numbers().nb_bool, &call); }
-};
-
 struct Operator {
   std::string_view name;
   void (*take)(std::string_view, Function*);
@@ -290,20 +238,12 @@ constexpr std::array OPERATORS{
     Operator{"__irshift__", InPlace<&PyNumberMethods::nb_inplace_rshift>::take},
     Operator{"__ior__", InPlace<&PyNumberMethods::nb_inplace_or>::take},
     Operator{"__ixor__", InPlace<&PyNumberMethods::nb_inplace_xor>::take},
-    Operator{"__neg__", Unary<&PyNumberMethods::nb_negative>::take},
-    Operator{"__pos__", Unary<&PyNumberMethods::nb_positive>::take},
-    Operator{"__abs__", Unary<&PyNumberMethods::nb_absolute>::take},
-    Operator{"__invert__", Unary<&PyNumberMethods::nb_invert>::take},
     Operator{"__lt__", Comparison::take<Py_LT>},
     Operator{"__le__", Comparison::take<Py_LE>},
     Operator{"__eq__", Comparison::take<Py_EQ>},
     Operator{"__ne__", Comparison::take<Py_NE>},
     Operator{"__gt__", Comparison::take<Py_GT>},
     Operator{"__ge__", Comparison::take<Py_GE>},
-    Operator{"__float__", Conversion<&PyNumberMethods::nb_float, PyNumber_Float>::take},
-    Operator{"__int__", Conversion<&PyNumberMethods::nb_int, PyNumber_Long>::take},
-    Operator{"__index__", Conversion<&PyNumberMethods::nb_index, index_from>::take},
-    Operator{"__bool__", Truth::take},
     Operator{"__getitem__", Get::take},
     Operator{"__setitem__", Put::take},
 };

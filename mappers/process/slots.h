@@ -16,8 +16,4 @@ namespace legate_diffuse {
 // Python's None. They are kept. Throws std::logic_error before `know_arrays`.
 void take_operators(const nanobind::dict& functions);
 
-// The same for calls of the instances of two classes of universal functions. `functions` has a
-// Function for each instance that native code knows. It is kept.
-void take_calls(nanobind::handle unary, nanobind::handle binary, const nanobind::dict& functions);
-
 }  // namespace legate_diffuse

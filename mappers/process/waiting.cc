@@ -87,9 +87,11 @@ bool has_to_wait(const nb::list& views, PyObject* privileges) {
   }
   for (std::size_t index = 0; index < views.size(); ++index) {
     const auto view = views[index];
+    auto* const dtype = store_fields().dtype.of(store_fields().view_root.of(view.ptr()));
 
-    if (LocalOperand{}.look(store_fields(), view.ptr(), changes(privileges, index), most) ==
-        Answer::IMPOSSIBLE) {
+    if (!are_few(volume_of(view.ptr()), dtype, most) ||
+        LocalOperand{}.look(store_fields(), view.ptr(), changes(privileges, index), most) ==
+            Answer::IMPOSSIBLE) {
       return true;
     }
   }

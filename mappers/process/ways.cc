@@ -15,7 +15,6 @@
 #include "process/product.h"
 #include "process/range.h"
 #include "process/rearrange.h"
-#include "process/search.h"
 #include "process/shown.h"
 
 namespace nb = nanobind;
@@ -108,15 +107,58 @@ PyObject* range_of(const Arguments& given) {
   return range(given.arrays, given[0], given[1], given[2], dtype);
 }
 
-// array.__array_ufunc__(ufunc, method, *operands), where `extra` has the function of a ufunc.
+// What `extra` has under a key; null if it has nothing.
+PyObject* known_of(const Arguments& given, PyObject* key) {
+  auto* const found = PyDict_GetItemWithError(given.extra, key);
+
+  if (!found && PyErr_Occurred()) throw nb::python_error();
+  return found;
+}
+
+// ufunc(*operands) of so many, where `extra` has the function of a ufunc. They may be followed by
+// what is written.
+template <std::size_t COUNT>
+PyObject* call(const Arguments& given) {
+  const auto num_names = given.names ? PyTuple_GET_SIZE(given.names) : 0;
+  const auto has_out = given.count + static_cast<std::size_t>(num_names) == COUNT + 2;
+
+  if ((given.count != COUNT + 1 && given.count != COUNT + 2) || (num_names > 0 && !has_out) ||
+      (num_names > 0 && PyUnicode_Compare(PyTuple_GET_ITEM(given.names, 0), names().out) != 0)) {
+    return none();
+  }
+
+  auto* const function = known_of(given, given[0]);
+
+  if (!function) return none();
+  return nb::inst_ptr<Function>(function)->apply(has_out ? given[COUNT + 1] : Py_None,
+                                                 given.given + 1, COUNT);
+}
+
+// A number of Python's that `convert` makes of the value of an array.
+template <PyObject* (*CONVERT)(PyObject*)>
+PyObject* converted(const Arguments& given) {
+  const auto value = nb::steal(value_of(given[0]));
+
+  return value.is_none() ? none() : CONVERT(value.ptr());
+}
+
+// Others than integers are the original's to refuse.
+PyObject* index_from(PyObject* value) {
+  return Py_NewRef(PyLong_CheckExact(value) ? value : Py_None);
+}
+
+PyObject* truth_of(PyObject* value) {
+  return PyBool_FromLong(PyObject_IsTrue(value));
+}
+
+// array.__array_ufunc__(ufunc, method, *operands), likewise.
 PyObject* array_ufunc(const Arguments& given) {
   static auto* const call = PyUnicode_InternFromString("__call__");
 
   if (given.names || given.count < 4 || PyUnicode_Compare(given[2], call) != 0) return none();
 
-  auto* const function = PyDict_GetItemWithError(given.extra, given[1]);
+  auto* const function = known_of(given, given[1]);
 
-  if (!function && PyErr_Occurred()) throw nb::python_error();
   if (!function) return none();
   return nb::inst_ptr<Function>(function)->apply(Py_None, given.given + 3, given.count - 3);
 }
@@ -140,29 +182,17 @@ PyObject* size_of(const Arguments& given) {
   return PyLong_FromLongLong(size);
 }
 
-PyObject* extremes_of(const Arguments& given, bool largest) {
-  return given.end_at(2) ? extremes(given.arrays, given[0], given[1] ? given[1] : Py_None, largest)
-                         : none();
-}
-
 constexpr std::array WAYS{
     NamedWay{"arange", range_of},
-    NamedWay{"argmax", [](const Arguments& given) { return extremes_of(given, true); }},
-    NamedWay{"argmin", [](const Arguments& given) { return extremes_of(given, false); }},
     NamedWay{"array_ufunc", array_ufunc},
     NamedWay{"asarray",
              [](const Arguments& given) {
                return Py_NewRef(is_array(given[0]) && given.end_at(1) ? given[0] : Py_None);
              }},
+    NamedWay{"bool", converted<truth_of>},
+    NamedWay{"call of one", call<1>},
+    NamedWay{"call of two", call<2>},
     NamedWay{"copy", [](const Arguments& given) { return copied(given.arrays, given[0]); }},
-    NamedWay{"count_nonzero",
-             [](const Arguments& given) {
-               return given.end_at(1) ? count_of_others(given.arrays, given[0]) : none();
-             }},
-    NamedWay{"diagonal",
-             [](const Arguments& given) {
-               return given.end_at(2) ? diagonal(given.arrays, given[0], given[1]) : none();
-             }},
     NamedWay{"dtype", [](const Arguments& given) { return type_of(given[0]); }},
     NamedWay{
         "expand_dims",
@@ -175,14 +205,7 @@ constexpr std::array WAYS{
                                     : Py_None);
              }},
     NamedWay{"flatten", flattened},
-    NamedWay{"flip",
-             [](const Arguments& given) {
-               return flipped(given.arrays, given[0], given[1] ? given[1] : Py_None);
-             }},
-    NamedWay{"fliplr",
-             [](const Arguments& given) { return flipped(given.arrays, given[0], number_of(1)); }},
-    NamedWay{"flipud",
-             [](const Arguments& given) { return flipped(given.arrays, given[0], number_of(0)); }},
+    NamedWay{"float", converted<PyNumber_Float>},
     NamedWay{"full", full},
     NamedWay{"full_like",
              [](const Arguments& given) {
@@ -191,15 +214,18 @@ constexpr std::array WAYS{
     NamedWay{"hosted", hosted},
     NamedWay{"hosted_by",
              [](const Arguments& given) {
-               auto* const recipe =
-                   given.count > 0 ? PyDict_GetItemWithError(given.extra, given[0]) : nullptr;
+               auto* const recipe = given.count > 0 ? known_of(given, given[0]) : nullptr;
 
-               if (!recipe && PyErr_Occurred()) throw nb::python_error();
                if (!recipe) return none();
                return hosted({given.arrays, recipe, given.given + 1, given.count - 1, given.names});
              }},
     NamedWay{"imag",
-             [](const Arguments& given) { return parts_of_complex(given.arrays, given[0], true); }},
+             [](const Arguments& given) {
+               return is_real(given[0]) ? filled_like(given.arrays, given[0], {}, number_of(0))
+                                        : parts_of_complex(given.arrays, given[0], true);
+             }},
+    NamedWay{"index", converted<index_from>},
+    NamedWay{"int", converted<PyNumber_Long>},
     NamedWay{"item",
              [](const Arguments& given) {
                return !given.names && given.count > 0
@@ -225,6 +251,10 @@ constexpr std::array WAYS{
              [](const Arguments& given) {
                return given.end_at(1) ? reshape(given.arrays, given[0], one_row()) : none();
              }},
+    NamedWay{"operator",
+             [](const Arguments& given) {
+               return nb::inst_ptr<Function>(given.extra)->apply(Py_None, given.given, given.count);
+             }},
     NamedWay{"product", product},
     NamedWay{"real",
              [](const Arguments& given) {
@@ -246,11 +276,6 @@ constexpr std::array WAYS{
                                   Py_NewRef(given[at]));
                }
                return reshape(given.arrays, given[0], shape.ptr());
-             }},
-    NamedWay{"roll",
-             [](const Arguments& given) {
-               if (!given[1]) Py_RETURN_NONE;
-               return roll(given.arrays, given[0], given[1], given[2] ? given[2] : Py_None);
              }},
     NamedWay{"shape", [](const Arguments& given) { return shape_of(given[0]); }},
     NamedWay{"size", size_of},

@@ -424,7 +424,7 @@ def test_small_arrays_are_computed_in_the_process() -> None:
     assert done.stdout == "3 3 0 -3.0 180.0\n"
 
 
-def test_results_of_a_function_are_computed_together_in_the_process() -> None:
+def test_several_results_of_a_function_are_computed_in_the_process() -> None:
     program = """
     import legate_diffuse
     import numpy as np
@@ -461,10 +461,10 @@ def test_results_of_a_function_are_computed_together_in_the_process() -> None:
     done = run_alone(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SYNC_COMPILE="1")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "2 1 1 (4, 6) int64 108 180.0",
-        "2 1 1 (6,) int64 0 18.0",
-        "2 1 1 (4, 6) int64 231 57.0",
-        "2 1 1 () int64 5 2.5",
+        "2 2 2 (4, 6) int64 108 180.0",
+        "2 2 2 (6,) int64 0 18.0",
+        "2 2 2 (4, 6) int64 231 57.0",
+        "2 2 2 () int64 5 2.5",
         "250000 3.0",
         "[12 12 12 12 12 12] [0.5 1.5 2.5 3.5 4.5 5.5]",
     ]
