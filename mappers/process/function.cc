@@ -225,7 +225,7 @@ PyObject* Function::apply_apart(PyObject* out, PyObject* const* operands, std::s
     const auto other = view_of(operand);
 
     return other.is_valid() && source.is_here(other.ptr(), false) && source.root == target.root &&
-           !are_disjoint(source, target);
+           !source.is_same(target) && !are_disjoint(source, target);
   };
 
   if (std::none_of(operands, operands + count, overlaps)) Py_RETURN_NONE;
