@@ -109,8 +109,8 @@ struct Shape {
   std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
 };
 
-// As in launch/few_points.py: an operation on more points is worth a place in a window, but for one that
-// reads up to so many and writes few elements.
+// As in launch/few_points.py: an operation on more points is worth a place in a window, but for one
+// that reads up to so many and writes few elements.
 constexpr std::int64_t MOST_LOOPED = 32768;
 // What moves elements, or is no loop of ours, looks at no more of them here.
 constexpr std::int64_t MOST_POINTS = 49152;
