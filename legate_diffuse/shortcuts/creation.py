@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
-from math import ceil
+from math import ceil, prod
 from typing import Any, Final
 
 import numpy as np
@@ -76,12 +76,15 @@ def _replace_creation(
 ) -> None:
     package = importlib.import_module("cupynumeric")
     way = _VALUES[name]
+    ones = submission.by_numpy(np.ones, way)
 
     def create(shape: Any, dtype: Any = np.float64, **others: Any) -> Any:
         made = None
         if _is_type(dtype) and not others:
-            name = names.get(dtype)
-            made = filled.make(shape, name, int(way == "ones"))
+            if way == "ones" and _are_few(shape):
+                made = ones(shape, dtype)
+            if made is None:
+                made = filled.make(shape, names.get(dtype), int(way == "ones"))
         return original(shape, dtype, **others) if made is None else made
 
     original = replace(package, name, create)
@@ -214,6 +217,13 @@ def _replace_astype(submission: Submission) -> None:
 
 def _is_type(dtype: Any) -> bool:
     return type(dtype) in (type, str) or isinstance(dtype, np.dtype)
+
+
+def _are_few(shape: Any) -> bool:
+    """Whether elements of a new array are so few that they are here."""
+    extents = shape if type(shape) is tuple else (shape,)
+    is_plain = all([type(each) is int and each >= 0 for each in extents])
+    return is_plain and prod(extents) <= window.submitter.small.limit
 
 
 _LIKE: Final = ("zeros", "ones", "empty", "full")

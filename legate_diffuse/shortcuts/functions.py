@@ -280,6 +280,22 @@ def _replace_where(submission: Submission) -> None:
     original = replace(_package(), "where", where)
 
 
+def _replace_outer(submission: Submission) -> None:
+    ndarray, doctor = submission.client.ndarray, submission.client.doctor
+
+    def outer(a: Any, b: Any, out: Any = None) -> Any:
+        if (
+            out is None
+            and type(a) is type(b) is ndarray
+            and a.ndim == b.ndim == 1
+            and not doctor.is_on
+        ):
+            return a[:, None] * b
+        return original(a, b, out=out)
+
+    original = replace(_package(), "outer", outer)
+
+
 def _replace_clip(submission: Submission) -> None:
     client = submission.client
     code = importlib.import_module("cupynumeric.config").UnaryOpCode.CLIP
@@ -339,6 +355,9 @@ SHORTCUTS: Final = (
             *CALLED,
         ),
         _replace_copyto,
+    ),
+    Shortcut(
+        "the function outer", (("_module.linalg_mvp", "outer"), *CALLED), _replace_outer
     ),
     Shortcut(
         "clip",

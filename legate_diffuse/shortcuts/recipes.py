@@ -315,7 +315,6 @@ FUNCTIONS: Final = (
     # products and solvers
     Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("inner", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
-    Recipe("outer", _PRODUCTS, 2, kinds=_NUMBERS, is_loop=True, arrays=2),
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("tensordot", _PRODUCTS, 3, "axes", INEXACT, arrays=2),
     Recipe("einsum", _PRODUCTS, 4, kinds=INEXACT, arrays=0),
