@@ -199,6 +199,7 @@ FUNCTIONS: Final = (
         "axis",
         function=as_type(along_one(np.count_nonzero), np.uint64),
         is_loop=True,
+        ends=True,
     ),
     Recipe("searchsorted", _SEARCHING, 3, "side"),
     *(
