@@ -233,7 +233,7 @@ def test_borders_that_legate_would_not_divide_are_in_the_task(cpus: int) -> None
         LEGATE_DIFFUSE_THREADS="1",
     )
     is_fused(done)
-    assert done.stdout.split() == ["3"]
+    assert done.stdout.split() == ["2"]
 
 
 WALLS = """
@@ -273,8 +273,8 @@ def test_rows_that_come_first_are_in_the_task(cpus: int) -> None:
         WALLS, **PARTITIONED | {"LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 500"}
     )
     is_fused(done)
-    # two for the element that is read
-    assert done.stdout.split("\n")[0] == "[3, 3, 3]"
+    # one for the element that is read
+    assert done.stdout.split("\n")[0] == "[2, 2, 2]"
 
 
 EMPTY = """
