@@ -180,29 +180,27 @@ def _replace_operator(
 
 
 def _replace_universal_function(submission: Submission) -> None:
-    """Let numbers of NumPy's that come first take the short way, too."""
+    """Let numbers and arrays of NumPy's that come first take the short way, too."""
     client = submission.client
     known = {
         getattr(np, name): ufunc
         for name, ufunc in client.ufuncs.items()
         if isinstance(ufunc, client.binary_ufunc) and hasattr(np, name)
     }
-    ndarray = client.ndarray
+    ndarray, array_of = client.ndarray, submission.array_of
 
     def call(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         found = known.get(ufunc)
-        if (
-            found is not None
-            and method == "__call__"
-            and not options
-            and type(inputs[1]) is ndarray
-        ):
+        if method == "__call__" and not options and type(inputs[-1]) is ndarray:
             first = inputs[0]
-            # NumPy compares its numbers as arrays
-            if type(first) is np.ndarray and first.dtype == inputs[1].dtype:
-                first = first[()]
-            if isinstance(first, np.number):
-                return found(first, *inputs[1:])
+            if found is not None:
+                # NumPy compares its numbers as arrays
+                if type(first) is np.ndarray and first.dtype == inputs[1].dtype:
+                    first = first[()]
+                if isinstance(first, np.number) or type(first) is np.ndarray:
+                    return found(first, *inputs[1:])
+            elif ufunc is np.matmul and type(made := array_of(first)) is ndarray:
+                return made @ inputs[1]
         return original(self, ufunc, method, *inputs, **options)
 
     original = replace(ndarray, "__array_ufunc__", call)

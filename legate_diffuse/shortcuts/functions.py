@@ -224,6 +224,7 @@ def _replace_where(submission: Submission) -> None:
             x = submission.single_of(array_of(x))
         if type(y) is not ndarray:
             y = submission.single_of(array_of(y))
+        a = array_of(a)
         if type(a) is not ndarray:
             return original(a, x, y)
         kinds = {type(x), type(y)}

@@ -119,15 +119,19 @@ def _parts_of_roll(
     return [(before, after) for before, after in parts]
 
 
-def _integers(given: Any) -> tuple[int, ...] | None:
+def _integers(given: Any, ndarray: type) -> tuple[int, ...] | None:
     """Return one or several integers as a tuple, None if these are others."""
-    several = given if type(given) is tuple else (given,)
+    # narrower ones may overflow in the original
+    if type(given) in (ndarray, np.ndarray, np.int64) and given.dtype == np.int64:
+        given = given.tolist()
+    several = tuple(given) if type(given) in (tuple, list) else (given,)
     return several if all([type(each) is int for each in several]) else None
 
 
 def _replace_roll(submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
     client, copies = submission.client, submission.copies
+    ndarray = client.ndarray
 
     def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         view = client.settled_view_of(a)
@@ -136,7 +140,7 @@ def _replace_roll(submission: Submission) -> None:
             return original(a, shift, axis)
         if axis is None and len(view.shape) == 1:
             axis = 0
-        shifts, axes = _integers(shift), _integers(axis)
+        shifts, axes = _integers(shift, ndarray), _integers(axis, ndarray)
         parts = shifts and axes and _parts_of_roll(view.shape, shifts, axes)
         if not parts:
             return original(a, shift, axis)

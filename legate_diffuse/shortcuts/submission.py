@@ -65,7 +65,7 @@ MADE: Final[tuple[Source, ...]] = (
 )
 _new: Final = object.__new__
 # What arrays are made of, beside arrays.
-_SEQUENCES: Final = (list, tuple)
+_SEQUENCES: Final = (list, tuple, np.ndarray)
 
 
 def _is_number(operand: Any) -> bool:
@@ -95,7 +95,8 @@ class Submission:
         self.conversions = Conversions(client, self.make)
         self.hosted = Hosted(client, self.show)
         self.written = Written(client)
-        self._array = self.by_numpy(np.asarray, "array", computes=False)
+        # a copy of NumPy's elements, whose memory the array may take over
+        self._array = self.by_numpy(np.array, "array", computes=False)
         if window.runs_at_once:
             client.legate.native.know_parts(part_of, self.hosted.new_arrays.function)
         # what native code knows of operators, by the names of their methods, and of
@@ -152,7 +153,10 @@ class Submission:
         replace(owner, name, write)
 
     def array_of(self, argument: Any) -> Any:
-        """Return the array that the original makes of a sequence; else the argument."""
+        """Return the array that the original makes of a sequence; else the argument.
+
+        NumPy's arrays are sequences.
+        """
         if type(argument) not in _SEQUENCES:
             return argument
         made = self._array(argument)

@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "process/arrays.h"
 #include "process/lazy_thunk.h"
@@ -52,6 +53,12 @@ inline bool read_bound(PyObject* object, std::int64_t& index) {
   if (PyLong_CheckExact(object)) return read_integer(object, index);
   return is_array(object) ? read_integer(nanobind::steal(value_of(object)).ptr(), index)
                           : read_index(object, index);
+}
+
+inline std::optional<std::int64_t> bound_from(PyObject* object) {
+  std::int64_t index{};
+
+  return read_bound(object, index) ? std::optional{index} : std::nullopt;
 }
 
 }  // namespace legate_diffuse

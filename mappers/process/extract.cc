@@ -116,7 +116,7 @@ PyObject* filled(const Function& function, PyObject* shape, std::string_view dty
 
   if (dim > LEGATE_MAX_DIM) Py_RETURN_NONE;
   for (std::int64_t d = 0; d < dim; ++d) {
-    const auto extent = integer_from(given[d]);
+    const auto extent = bound_from(given[d]);
 
     if (!extent || *extent < 0 || __builtin_mul_overflow(volume, *extent, &volume)) {
       Py_RETURN_NONE;

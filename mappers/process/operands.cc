@@ -23,6 +23,11 @@ bool means_alike(std::string_view array, std::string_view number) {
          (number == "float64" && (array[0] == 'i' || array[0] == 'u' || array == "bool"));
 }
 
+// Whether the original makes an array of an object.
+bool becomes_array(PyObject* object) {
+  return Items{object}.are_listed() || is_array_of_numpy(object);
+}
+
 }  // namespace
 
 PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
@@ -30,7 +35,7 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
 
   std::copy(operands, operands + count, plain_.begin());
   for (std::size_t index = 0; index < count; ++index) {
-    if (Items{plain_[index]}.are_listed()) replace(index, array_from(plain_[index]));
+    if (becomes_array(plain_[index])) replace(index, array_from(plain_[index]));
   }
 
   const auto array = std::find_if(plain_.begin(), end, is_array);
@@ -53,8 +58,7 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
 }
 
 nb::object plain_value(PyObject* value) {
-  return Items{value}.are_listed() || is_array_of_numpy(value) ? array_from(value)
-                                                               : plain_number(value);
+  return becomes_array(value) ? array_from(value) : plain_number(value);
 }
 
 void PlainOperands::replace(std::size_t index, nb::object by) {

@@ -14,6 +14,8 @@
 #include "process/blas.h"
 #include "process/guard.h"
 #include "process/hosted.h"
+#include "process/numpy_api.h"
+#include "process/part.h"
 #include "process/result.h"
 #include "process/runs.h"
 #include "process/shown.h"
@@ -215,8 +217,16 @@ PyObject* product(const Arguments& arguments) {
   const auto extra = [&](Py_ssize_t place) { return PyTuple_GET_ITEM(arguments.extra, place); };
   const Products products{&arguments.arrays, nb::inst_ptr<Function>(extra(0)),
                           nb::inst_ptr<Function>(extra(1)), PyLong_AsLongLong(extra(3))};
-  std::array<nb::object, 2> converted;
+  std::array<nb::object, 2> made, converted;
   std::array<PyObject*, 2> factors{arguments[0], arguments[1]};
+
+  for (std::size_t index = 0; index < factors.size(); ++index) {
+    if (!is_array_of_numpy(factors[index])) continue;
+    made[index] = array_from(factors[index]);
+    if (!made[index].is_valid()) Py_RETURN_NONE;
+    factors[index] = made[index].ptr();
+  }
+
   std::array<PyObject*, MAX_OPERANDS> kinds{dtype_of(factors[0]), dtype_of(factors[1])};
 
   for (std::size_t index = 0; kinds[0] != kinds[1] && index < factors.size(); ++index) {
@@ -229,10 +239,10 @@ PyObject* product(const Arguments& arguments) {
   if (!views[0].is_valid() || !views[1].is_valid()) Py_RETURN_NONE;
   return made_or(product_by_kernel(products, views), [&] {
     return made_or(product_of_few(products, views), [&]() -> PyObject* {
-      auto* const made = product_in_blas(*products.arrays, views[0], views[1]);
+      auto* const found = product_in_blas(*products.arrays, views[0], views[1]);
 
-      if (made != Py_None) return made;
-      Py_DECREF(made);
+      if (found != Py_None) return found;
+      Py_DECREF(found);
 
       // others may be loops, which Python knows
       if (dtype_of(factors[0]) != dtype_of(factors[1]) || !is_matrix(factors[0]) ||

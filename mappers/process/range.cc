@@ -22,9 +22,13 @@ namespace {
 // Ints up to this size are floats, too, and so are their differences.
 constexpr double MOST_EXACT = 4503599627370496.0;
 
-// A number of Python's that is an int or a float.
+// A number that is an int or a float, of Python's or as wide of NumPy's.
 struct Number {
   explicit Number(PyObject* given) : object{given} {
+    if (const auto type = type_of_numpy(object); type == "int64" || type == "float64") {
+      plain = plain_number(object);
+      object = plain.ptr();
+    }
     if (!is_number(object)) return;
     is_float = PyFloat_CheckExact(object);
     value = PyFloat_AsDouble(object);
@@ -33,6 +37,7 @@ struct Number {
   }
 
   PyObject* object;
+  nb::object plain;
   bool is_float{};
   bool is_exact{};
   double value{};

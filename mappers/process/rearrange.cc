@@ -13,6 +13,7 @@
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/copying.h"
+#include "process/element.h"
 #include "process/guard.h"
 #include "process/numbers.h"
 #include "process/shown.h"
@@ -43,7 +44,7 @@ std::optional<Shape> shape_from(PyObject* argument, std::int64_t volume) {
 
   if (shape.dim > LEGATE_MAX_DIM) return {};
   for (std::int64_t d = 0; d < shape.dim; ++d) {
-    const auto extent = integer_from(given[d]);
+    const auto extent = bound_from(given[d]);
 
     if (!extent || *extent == 0 || (*extent < 0 && open)) return {};
     shape.extents[d] = *extent;
