@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.elements import ALL_KINDS
@@ -127,7 +128,11 @@ def _replace_set(submission: Submission) -> None:
                 target = find_part(self._thunk, key)
                 if target is not None and _put(target, value):
                     return
-            if not (hosted.assign(self, key, value) or _put_at(self, key, value)):
+            ways = [hosted.assign, _put_at]
+            if waits(self):
+                # a loop is fused with what it waits for
+                ways.reverse()
+            if not any(way(self, key, value) for way in ways):
                 original(self, key, value)
             return
         if type(value) is not ndarray and find_part(self._thunk, key) is not None:
@@ -154,6 +159,11 @@ def _replace_set(submission: Submission) -> None:
                 return
         if not hosted.assign(self, key, value):
             original(self, key, value)
+
+    def waits(array: Any) -> bool:
+        """Whether an array's elements are yet to be computed."""
+        view = client.view_of(array)
+        return view is not None and window.is_waited_for(view.root)
 
     def converted(value: Any, name: str | None) -> Any:
         """Return an array of a type, where that is no affair of the original's."""

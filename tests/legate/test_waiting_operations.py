@@ -296,3 +296,39 @@ for made, wanted in zip(program(cn), program(np)):
     assert made.dtype == wanted.dtype and np.array_equal(made, wanted, equal_nan=True)
 """
     )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+def test_numbers_are_put_in_the_window_where_masks_say(dtype: str) -> None:
+    """Into what waits, whether the mask waits or is here; others end no window."""
+    run_here(
+        f"""
+def program(n, extent=40000):
+    x = (n.arange(extent) % 401 - 200).astype("{dtype}")
+    here, shape = n.arange(extent) % 7 == 3, (extent // 100, 100)
+    found = []
+    for number in (0, 1, 2.75, -1, True, n.float32(0.5), n.array(3)):
+        y = x + x
+        y[here] = number
+        found.append(y | y if y.dtype == bool else y * 2)
+        z = (x + x).reshape(shape)
+        z[z > 100] = number
+        z[1:, 2:][(x.reshape(shape) == 5)[1:, 2:]] = number
+        found.append(z)
+    return [*found, x]
+def run():
+    y = cn.arange(40000) * 0.5
+    y[mask] = 0
+    y = y * 2
+    y[mask] = 1.5
+    return float(y[7])
+mask = cn.arange(40000) % 3 == 0
+run(), run()
+found = counts(run)
+assert found["plan_hits"] == 1 and found["tasks_submitted"] == 0, found
+for extent in (200, 40000, 60000):
+    for made, wanted in zip(program(cn, extent), program(np, extent), strict=True):
+        made = np.asarray(made)
+        assert made.dtype == wanted.dtype and np.array_equal(made, wanted)
+"""
+    )
