@@ -111,7 +111,7 @@ def _replace_mean(submission: Submission) -> None:
             return None
         if view.root.dtype not in _INEXACT:
             return array.astype(np.float64).mean(**called)
-        if axis is None and keeps is False and view.volume > 1:
+        if axis is None and keeps is False and view.volume:
             total, count = array.sum(), view.volume
         else:
             count = _count(view.shape, axis)

@@ -108,7 +108,7 @@ PyObject* range(const Function& function, PyObject* start, PyObject* stop, PyObj
   const auto extent = std::ceil((end.value - first.value) / by.value);
 
   // the original converts floats to integers in its own way
-  if ((are_floats && !is_float) || !(extent >= 2.0 && extent < MOST_EXACT)) Py_RETURN_NONE;
+  if ((are_floats && !is_float) || !(extent >= 1.0 && extent < MOST_EXACT)) Py_RETURN_NONE;
 
   const auto count = static_cast<std::int64_t>(extent);
 

@@ -49,9 +49,10 @@ PyObject* in_order(const Stores& whole, LocalOperand& operand,
   return new_array(whole, key.ptr(), operand).release().ptr();
 }
 
-// One element, and none, are the original's affair, and so is what must not be written to.
-bool is_shown_natively(PyObject* array, const LocalOperand& operand) {
-  return !operand.repeats && operand.form.volume > 1 && is_writeable(array);
+// None, one element where it may not be alone, and what must not be written to are the original's
+// affair.
+bool is_shown_natively(PyObject* array, const LocalOperand& operand, bool may_be_alone = false) {
+  return !operand.repeats && operand.form.volume > (may_be_alone ? 0 : 1) && is_writeable(array);
 }
 
 // Layouts and views have tuples of a class of their own.
@@ -144,7 +145,8 @@ PyObject* shown_in_shape(PyObject* array, const std::int64_t* extents, std::int6
   const auto form = operand.form;
 
   if (form.dim == dim && std::equal(extents, extents + dim, form.extents)) return Py_NewRef(array);
-  if (!is_shown_natively(array, operand)) Py_RETURN_NONE;
+  // of an element alone the original copies what has no dimensions
+  if (!is_shown_natively(array, operand, dim > 0)) Py_RETURN_NONE;
 
   static auto* const all = PySlice_New(nullptr, nullptr, nullptr);
   static auto* const first = PyLong_FromLong(0);

@@ -12,6 +12,7 @@ from typing import Any
 import cupynumeric as cn
 import numpy as np
 from comparison import counts, same
+from test_small_arrays import run_here
 
 from legate_diffuse.interpose.window import window
 
@@ -68,3 +69,30 @@ def window_task(lhs: Any, x: Any) -> Any:
     task.add_scalar_arg(x.shape, (lc.types.int64,))
     task.add_scalar_arg(False, lc.types.bool_)
     return task
+
+
+def test_a_part_of_one_element_is_shown_in_other_shapes() -> None:
+    run_here(
+        """
+def program(n):
+    x = n.arange(6.0).reshape(2, 3)
+    found = []
+    for dtype in ("float64", "int32", "bool", "complex128"):
+        y = (x + 0).astype(dtype)
+        for part in y[1:, 2:], y[:1, :1], y[0, 1:2], y[1:2, 0]:
+            for shape in ((1, 1, 1), (1,), (1, 1), -1, (-1, 1), ()):
+                shown = part.reshape(shape)
+                found += [shown.shape, shown + shown]
+                if shape != ():
+                    shown[...] = 1
+                    found.append(y.copy())
+                    part += part
+                    found.append(shown.copy())
+    return found
+for made, wanted in zip(program(cn), program(np), strict=True):
+    if not isinstance(made, tuple):
+        made = np.asarray(made)
+        assert made.dtype == wanted.dtype, (made, wanted)
+    assert np.array_equal(made, wanted), (made, wanted)
+"""
+    )
