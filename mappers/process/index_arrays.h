@@ -4,16 +4,36 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
+#include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/numbers.h"
 
 namespace legate_diffuse {
+
+inline bool is_mask_array(PyObject* object) {
+  auto* const dtype = dtype_of(object);
+
+  return dtype && number_type(dtype) == NumberType::BOOL;
+}
+
+// Whether an index is a mask and, behind it, all of other dimensions.
+inline bool is_mask_of_rows(PyObject* key) {
+  static auto* const all = PySlice_New(nullptr, nullptr, nullptr);
+  auto* const* const parts = &PyTuple_GET_ITEM(key, 0);
+  const auto count = PyTuple_GET_SIZE(key);
+
+  return count > 1 && is_array(parts[0]) && is_mask_array(parts[0]) &&
+         std::all_of(parts + 1, parts + count, [](auto* part) {
+           return PySlice_Check(part) && PyObject_RichCompareBool(part, all, Py_EQ) == 1;
+         });
+}
 
 // Calls `visit` with the distance of the first element of each row from the first one of all, in
 // row-major order.

@@ -64,10 +64,13 @@ class Places {
   // False if it is another index.
   bool read(PyObject* key) {
     if (!PyTuple_CheckExact(key)) {
-      auto* const dtype = dtype_of(key);
-
-      is_mask = dtype && number_type(dtype) == NumberType::BOOL;
-      return dtype && add(key, 0);
+      is_mask = is_mask_array(key);
+      return dtype_of(key) && add(key, 0);
+    }
+    if (is_mask_of_rows(key)) {
+      is_mask = true;
+      num_behind = PyTuple_GET_SIZE(key) - 1;
+      return add(PyTuple_GET_ITEM(key, 0), 0);
     }
 
     bool is_over = false, is_split = false, is_whole = true;
@@ -139,8 +142,9 @@ class Places {
   }
 
   bool is_mask{};
-  Shape shape;   // of all that is selected
-  Shape places;  // and of the places alone
+  std::int64_t num_behind{};  // dimensions that an index names behind a mask
+  Shape shape;                // of all that is selected
+  Shape places;               // and of the places alone
   Shape row;
   Strides row_strides{};
   std::int64_t volume{};
@@ -174,10 +178,9 @@ class Places {
     LocalOperand mask;
 
     if (!view.is_valid() || !mask.is_in_process(view.ptr(), false) || mask.root == operand.root ||
-        form.volume == 0 || form.volume > (changes ? MOST_POINTS : MOST_SEARCHED) ||
-        mask.form.dim == 0 || mask.form.dim > form.dim ||
-        // the original knows what it puts to rows
-        (changes && mask.form.dim < form.dim)) {
+        form.volume == 0 || mask.form.dim == 0 || mask.form.dim + num_behind > form.dim ||
+        // to put a number to many elements is a loop
+        form.volume > (changes && mask.form.dim == form.dim ? MOST_POINTS : MOST_SEARCHED)) {
       return false;
     }
 
@@ -342,12 +345,19 @@ bool put_at_places(PyObject* array, PyObject* key, PyObject* value) {
   Strides strides{};
   std::vector<char> copied;
 
+  const auto are_rows = places.is_mask && places.row.dim > 0;
+  // else the original refuses it
+  const auto may_be_single = !are_rows || places.num_behind > 0;
+
+  if (are_rows && places.volume == 0) return false;
   if (is_assignable(value)) {
-    if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
+    if (!may_be_single ||
+        !convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
       return false;
   } else if (!value_view.is_valid() || !source.is_here(value_view.ptr(), false) ||
-             source.dtype != target.dtype ||
-             (places.is_mask && (source.form.dim != 1 || source.form.volume != places.volume)) ||
+             source.dtype != target.dtype || !(may_be_single || source.form.volume > 1) ||
+             (places.is_mask && !are_rows &&
+              (source.form.dim != 1 || source.form.volume != places.volume)) ||
              !source.broadcast(extents.data(), dim)) {
     return false;
   } else {

@@ -117,3 +117,56 @@ def program(n):
     return found
 here(program)
 """)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "bool", "complex128"])
+def test_rows_are_put_where_masks_say(dtype: str) -> None:
+    """The original refuses a single value where the index names no more dimensions."""
+    run_here(
+        f"""
+VALUES = (
+    "1.0", "2", "n.arange(16).reshape(4, 4)", "n.arange(4)", "n.arange(4)[:, None]",
+    "n.arange(12).reshape(3, 4)", "n.arange(12).reshape(1, 3, 4)", "n.zeros((0, 4))",
+    "n.ones(2)", "n.array([1.5])", "n.ones((1, 4))", "n.ones((1, 1))", "F[:2, :2, 0]",
+    "F[m] + F[m]", "F[r] + F[r]", "F[1]", "F[0, 0]",
+)
+KEYS = "m", "m, :", "m, ::", "r", "r, :", "r, :, :", "r, :, :, :", "z", "z, :"
+VIEWS = "F", "F.transpose((0, 1, 2))", "G[:2, 1:, 2:6]", "G.transpose((2, 1, 0))[:2, :3, :4]"
+def outcome(n, view, key, value):
+    names = dict(
+        n=n, G=n.arange(384).reshape(6, 8, 8).astype("{dtype}")[:, :4, :],
+        m=n.array([[True, False, True], [False, True, True]]),
+        r=n.array([True, False]), z=n.zeros((2, 3), dtype=bool),
+    )
+    names["F"] = n.arange(24).reshape(2, 3, 4).astype("{dtype}")
+    names["V"] = eval(view, names)
+    try:
+        if "F" in value:
+            names["F"] = names["V"]
+        names["value"] = eval(value, names)
+        if hasattr(names["value"], "astype"):
+            names["value"] = names["value"].astype("{dtype}")
+        exec(f"V[{{key}}] = value", names)
+    except Exception:
+        return None
+    return [np.array(names[each]) for each in "FGV"] + [np.array(eval(f"V[{{key}}]", names))]
+for view in VIEWS:
+    for key in KEYS:
+        for value in VALUES:
+            made, wanted = (outcome(n, view, key, value) for n in (cn, np))
+            is_single = value in ("1.0", "2", "n.array([1.5])", "n.ones((1, 1))")
+            if key in ("m", "r", "z") and is_single:
+                assert made is None, (view, key, value)
+                continue
+            assert (made is None) == (wanted is None), (view, key, value, made, wanted)
+            for one, other in zip(made or (), wanted or (), strict=True):
+                assert one.dtype == other.dtype and np.array_equal(one, other), (view, key, value)
+F, m = cn.zeros((60, 60, 9)), cn.arange(3600).reshape(60, 60) % 7 == 2
+def run():
+    F[m, :] = F[m, :][:, [0, 5, 6, 7, 8, 1, 2, 3, 4]]
+    F[m] = F[m] + 1.0
+run()
+found = counts(run)
+assert found["tasks_submitted"] == 0, found
+"""
+    )
