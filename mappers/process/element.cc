@@ -50,4 +50,20 @@ PyObject* value_of(PyObject* array) {
   return number_from(number_type(dtype), pointer);
 }
 
+PyObject* truth_of(PyObject* array) {
+  auto value = nb::steal(value_of(array));
+  LocalOperand operand;
+
+  if (value.is_none() && arrays_are_ready()) {
+    const auto view = view_of(array);
+
+    if (!view.is_valid() || !operand.is_here(view.ptr(), false) || operand.form.volume != 1 ||
+        !operand.small->is_valid()) {
+      Py_RETURN_NONE;
+    }
+    value = nb::steal(number_from(number_type(operand.dtype), first_element(operand)));
+  }
+  return value.is_none() ? value.release().ptr() : PyBool_FromLong(PyObject_IsTrue(value.ptr()));
+}
+
 }  // namespace legate_diffuse

@@ -44,6 +44,10 @@ bool is_element_to_change(PyObject* array, LocalOperand& element);
 // A new reference to the only element of an array as a number of Python's, or to None.
 PyObject* value_of(PyObject* array);
 
+// Whether the only element of an array of any dimensions is another one than zero: True, False, or
+// None if it is not here.
+PyObject* truth_of(PyObject* array);
+
 // Reads an int of Python's or of NumPy's as an index; false for other objects.
 bool read_index(PyObject* object, std::int64_t& index);
 

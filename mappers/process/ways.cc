@@ -147,10 +147,6 @@ PyObject* index_from(PyObject* value) {
   return Py_NewRef(PyLong_CheckExact(value) ? value : Py_None);
 }
 
-PyObject* truth_of(PyObject* value) {
-  return PyBool_FromLong(PyObject_IsTrue(value));
-}
-
 // array.__array_ufunc__(ufunc, method, *operands), likewise.
 PyObject* array_ufunc(const Arguments& given) {
   static auto* const call = PyUnicode_InternFromString("__call__");
@@ -189,7 +185,7 @@ constexpr std::array WAYS{
              [](const Arguments& given) {
                return Py_NewRef(is_array(given[0]) && given.end_at(1) ? given[0] : Py_None);
              }},
-    NamedWay{"bool", converted<truth_of>},
+    NamedWay{"bool", [](const Arguments& given) { return truth_of(given[0]); }},
     NamedWay{"call of one", call<1>},
     NamedWay{"call of two", call<2>},
     NamedWay{"copy", [](const Arguments& given) { return copied(given.arrays, given[0]); }},

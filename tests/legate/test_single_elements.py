@@ -96,3 +96,28 @@ for made, wanted in zip(program(cn), program(np), strict=True):
     assert np.array_equal(made, wanted), (made, wanted)
 """
     )
+
+
+def test_truth_of_one_element_of_any_dimensions() -> None:
+    run_here(
+        """
+def program(n):
+    found = []
+    for dtype in ("float64", "int8", "bool", "complex64", "float16", "uint64"):
+        x = n.array([[0, 1], [2, 0]]).astype(dtype)
+        y = x + x if dtype != "bool" else x | x
+        parts = [x[0, 0], x[:1, 1:], x[1], x[1, :1], y[1:, 1:], y, y[:1, :1] == y[:1, :1]]
+        parts += [n.zeros(1, dtype), n.ones((1, 1, 1), dtype), n.zeros((1, 2))]
+        for part in parts:
+            try:
+                found.append(bool(part))
+            except ValueError:
+                found.append("several")
+        x[1:, :1] = 0
+        found.append("zero" if not x[1:, :1] else "other")
+    x = n.arange(100_000) * 0.5
+    found += [bool(x[7:8]), bool(n.array([n.nan])), bool(n.array([-0.0])), not x[:1]]
+    return found
+assert program(cn) == program(np), (program(cn), program(np))
+"""
+    )
