@@ -52,6 +52,10 @@ Operand::Operand(Words& words, std::int64_t dim)
       dims{words.take(dim)},
       low{words.take(root_dim)} {}
 
+bool Operand::stands(std::int64_t dim) const {
+  return std::all_of(dims, dims + dim, [](auto of_root) { return of_root < 0; });
+}
+
 ParsedNest::ParsedNest(Words& words) : head{words} {
   operands.reserve(head.num_operands);
   for (std::int64_t number = 0; number < head.num_operands; ++number) {

@@ -120,6 +120,9 @@ struct NestHead {
 struct Operand {
   Operand(Words& words, std::int64_t dim);
 
+  // Whether it is one element for all points of a nest of so many dimensions.
+  [[nodiscard]] bool stands(std::int64_t dim) const;
+
   std::int64_t base;
   std::int64_t root_dim;
   const std::int64_t* dims;
