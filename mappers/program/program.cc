@@ -236,7 +236,7 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
   return program;
 }
 
-void check_partitioned_program(Words words, const std::vector<std::uint32_t>& dims) {
+void check_partitioned_program(Words words, const std::vector<std::size_t>& dims) {
   const Program program{words};
   require(program.buffers.empty() && program.runs.empty() && program.num_nests == 1,
           "a partitioned program is one nest");
@@ -251,7 +251,8 @@ void check_partitioned_program(Words words, const std::vector<std::uint32_t>& di
       for (std::int64_t d = 0; d < nest.dim; ++d) {
         if (operand.dims[d] != d || operand.low[d] != 0) return false;
       }
-      return operand.base == number && operand.root_dim == nest.dim && dims[number] == nest.dim;
+      return operand.base == number && operand.root_dim == nest.dim &&
+             static_cast<std::int64_t>(dims[number]) == nest.dim;
     };
 
     require(is_whole(), "an operand of a partitioned program is not all of its argument");

@@ -187,6 +187,6 @@ Program check_program(Words words, const std::vector<RootShape>& arguments);
 
 // Checks a partitioned program over arguments of these dimensionalities; its points stay within the
 // tiles of the arguments, whatever their extents are.
-void check_partitioned_program(Words words, const std::vector<std::uint32_t>& dims);
+void check_partitioned_program(Words words, const std::vector<std::size_t>& dims);
 
 }  // namespace legate_diffuse
