@@ -38,6 +38,8 @@ FILE_FUNCTIONS = {
     ),
 }
 
+_UNFUSED = "so the program runs unfused"
+
 # False once something has ruled fusion out.
 _wanted = True
 
@@ -51,8 +53,7 @@ def before_core() -> None:
     if path not in ("", "-", settings.ALL, settings.CELLS):
         open_destination(path)
     global _wanted
-    consequence = "so the program runs unfused"
-    _wanted = _version_is_tested(consequence) and _is_built_for_it(consequence)
+    _wanted = _version_is_tested(_UNFUSED) and _is_built_for_it(_UNFUSED)
     _wanted = _wanted and _load(NET)
     if _wanted and settings.flag("LEGATE_DIFFUSE_YIELD", default=True):
         _wanted = _load(LOCKS)
@@ -130,14 +131,11 @@ def _is_understood() -> bool:
     return not missing
 
 
-def _say_other(what: str) -> None:
+def _say_other(what: str, consequence: str = _UNFUSED) -> None:
     """Say what is other than expected in this Legate, and how to get the expected."""
     version = sys.modules["legate"].__version__
     lowest, beyond = (".".join(map(str, each)) for each in settings.LEGATE_RANGE)
-    say(
-        f"Legate {version} {what}, so the program runs unfused; install "
-        f"legate>={lowest},<{beyond}"
-    )
+    say(f"Legate {version} {what}, {consequence}; install legate>={lowest},<{beyond}")
 
 
 def _load_native(core: ModuleType, runtime: Any) -> ModuleType | None:
@@ -153,7 +151,7 @@ def _load_native(core: ModuleType, runtime: Any) -> ModuleType | None:
         return None
     # of Legate 26.1 nobody can ask
     if getattr(runtime.config(), "enable_inline_task_launch", False):
-        say("--inline-task-launch is not supported, so the program runs unfused")
+        say(f"--inline-task-launch is not supported, {_UNFUSED}")
         return None
     try:
         native = importlib.import_module("legate_diffuse._native")
@@ -163,7 +161,7 @@ def _load_native(core: ModuleType, runtime: Any) -> ModuleType | None:
         _say_broken(error)
         return None
     if on_gpus and (reason := _missing_for_gpus(native)):
-        say(f"{reason}, so the program runs unfused; --gpus 0 lets it run fused")
+        say(f"{reason}, {_UNFUSED}; --gpus 0 lets it run fused")
         return None
     return native
 
@@ -262,9 +260,7 @@ def _find(library: str) -> str:
     raise OSError(f"{library} is missing")
 
 
-def _say_broken(
-    error: Exception, consequence: str = "so the program runs unfused"
-) -> None:
+def _say_broken(error: Exception, consequence: str = _UNFUSED) -> None:
     say(
         f"its native library cannot be used, {consequence}; reinstall "
         f"legate-diffuse in this environment ({error})"
@@ -278,10 +274,7 @@ def _version_is_tested(consequence: str) -> bool:
     with suppress(ValueError):
         if lowest <= tuple(map(int, version.split(".")[:2])) < beyond:
             return True
-    say(
-        f"Legate {version} was not tested with it, {consequence}; install "
-        f"legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"
-    )
+    _say_other("was not tested with it", consequence)
     return False
 
 

@@ -20,20 +20,14 @@ from legate_diffuse.codegen.quotients import (
     emit_uniform_divisor,
     shared_divisors,
 )
-from legate_diffuse.codegen.reduction import (
-    Fold,
-    accumulation_type,
-    combination,
-    multiplies_complex,
-    product,
-)
+from legate_diffuse.codegen.reduction import Combination, Fold
 from legate_diffuse.codegen.remainder import Remainder, lanes_below
 from legate_diffuse.codegen.row_element import row_element_function
 from legate_diffuse.codegen.row_sum import call_on_rows, define_row_sum
 from legate_diffuse.codegen.square_roots import emit_square_root
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel import operators
-from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS
+from legate_diffuse.kernel.dtypes import FLOATS
 from legate_diffuse.kernel.ir import (
     Argument,
     Constant,
@@ -46,9 +40,7 @@ from legate_diffuse.kernel.ir import (
     Scalar,
     Store,
 )
-from legate_diffuse.kernel.reductions import identity
 from legate_diffuse.llvm.lines import Lines
-from legate_diffuse.llvm.types import LLVM_TYPE, literal
 from legate_diffuse.maths.calls import MathsCalls
 
 _METADATA: Final = (memory.METADATA, guarded.METADATA, row_sum.METADATA)
@@ -272,42 +264,29 @@ class _BodyEmitter:
     def _reduce(self, reduce: Reduce) -> None:
         self._check((reduce.value,))
         kernel, values = self._kernel, self._values[reduce.value]
-        dtype = kernel.arguments[reduce.argument].dtype
-        stored = COMPONENT.get(dtype, dtype)
-        part = accumulation_type(stored)
-        if multiplies_complex(kernel.arguments[reduce.argument]):
+        how = Combination(kernel.arguments[reduce.argument])
+        stored, part = how.stored, how.dtype
+        if how.multiplies_complex:
             self._operations.complex_function("complex_mul", part)
         values = tuple(emit_cast(self._loop, stored, part, value) for value in values)
-        fold = Fold(kernel, reduce, values, self._loop.lanes)
+        fold = Fold(how, reduce.argument, values, self._loop.lanes)
         self._folds[reduce.argument] = fold
         if reduce.argument not in updated(kernel):
             return
         lines = self._update
-        argument = kernel.arguments[reduce.argument]
-        operator = argument.reduces
-        assert operator is not None
-        kind = lines.vector(LLVM_TYPE[part])
-        start = literal(part, identity(operator, stored))
-        old = self._memory.load(lines, reduce.argument)
-        if multiplies_complex(argument):
-            steps = product(lines, part, old, values)
-            parts = tuple(lines.let(step) for step in steps)
-            self._store_updated(reduce.argument, parts)
-            return
-        new = []
-        for element, value in zip(old, values, strict=True):
-            before = emit_cast(lines, stored, part, element)
-            if part in FLOATS and operator in ("min", "max"):
-                # as a fold does, which starts from a finite number
-                step = combination(lines, operator, part, kind, start, value)
-                value = lines.let(step)
-            step = combination(lines, operator, part, kind, before, value)
-            new.append(emit_cast(lines, part, stored, lines.let(step)))
-        self._store_updated(reduce.argument, tuple(new))
-
-    def _store_updated(self, argument: int, parts: Parts) -> None:
-        store = self._memory.store(self._update, argument, parts)
-        self._update.do(store + self._memory.through_caches(argument))
+        kind = lines.vector(how.element)
+        loaded = self._memory.load(lines, reduce.argument)
+        old = [emit_cast(lines, stored, part, element) for element in loaded]
+        if part in FLOATS and how.operator in ("min", "max"):
+            # as a fold does, which starts from a finite number
+            steps = how.steps(lines, kind, how.identity(), values)
+            values = tuple(lines.let(step) for step in steps)
+        new = tuple(
+            emit_cast(lines, part, stored, lines.let(step))
+            for step in how.steps(lines, kind, old, values)
+        )
+        store = self._memory.store(lines, reduce.argument, new)
+        lines.do(store + self._memory.through_caches(reduce.argument))
 
     def _pure(self, lines: Lines, instruction: Pure) -> Parts:
         match instruction:

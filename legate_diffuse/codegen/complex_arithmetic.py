@@ -16,7 +16,7 @@ from typing import Final
 from legate_diffuse.codegen.float_code import FloatCode
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import LLVM_TYPE
-from legate_diffuse.maths.float_parts import BIAS, FRACTION_BITS
+from legate_diffuse.maths.formats import FORMATS
 
 _INFINITY: Final = float("inf")
 
@@ -155,7 +155,8 @@ def _combined(on: _Parts, a: str, b: str, c: str, d: str) -> tuple[str, str]:
 
 def _scales(on: _Parts) -> list[str]:
     """Emit two factors whose product is 2 ** -logb(fmax(|c|, |d|)); 1 if not finite."""
-    fraction_bits, bias = FRACTION_BITS[on.dtype], BIAS[on.dtype]
+    form = FORMATS[on.dtype]
+    fraction_bits, bias = form.fraction_bits, form.bias
     sizes = [on.called("fabs", v) for v in ("%c", "%d")]
     size = on.called("maxnum", *sizes)
     small = on.on_floats("fcmp olt", size, on.number(2.0 ** (1 - bias)))

@@ -4,7 +4,7 @@
 from legate_diffuse.kernel.dtypes import ITEMSIZE
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import INTRINSIC_SUFFIX, LLVM_TYPE, literal
-from legate_diffuse.maths.float_parts import BIAS, FRACTION_BITS
+from legate_diffuse.maths.formats import FORMATS
 
 
 class FloatCode:
@@ -41,7 +41,8 @@ class FloatCode:
 
     def bits_of_power(self, power: int) -> int:
         """Return the bits of a power of two."""
-        return BIAS[self.dtype] + power << FRACTION_BITS[self.dtype]
+        form = FORMATS[self.dtype]
+        return form.bias + power << form.fraction_bits
 
     def on_floats(self, step: str, *operands: str) -> str:
         """Emit an instruction over floats."""

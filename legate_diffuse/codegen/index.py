@@ -19,14 +19,8 @@ def emit_index(before: Lines, loop: Lines, number: int) -> str:
     stride = before.let(f"load i64, ptr {before.let(place)}, align 8")
     first = before.let(f"ptrtoint ptr %a{number} to i64")
     lanes = ", ".join(f"i64 {lane}" for lane in range(before.lanes))
-    steps = before.let(f"mul {kind} {_repeated(before, stride)}, <{lanes}>")
-    start = before.let(f"add {kind} {_repeated(before, first)}, {steps}")
+    steps = before.let(f"mul {kind} {before.repeat('i64', stride)}, <{lanes}>")
+    start = before.let(f"add {kind} {before.repeat('i64', first)}, {steps}")
     point = loop.let("add i64 %i, %done")
     moved = loop.let(f"mul i64 {point}, {stride}")
-    return loop.let(f"add {kind} {start}, {_repeated(loop, moved)}")
-
-
-def _repeated(lines: Lines, number: str) -> str:
-    kind, zeros = lines.vector("i64"), f"{lines.vector('i32')} zeroinitializer"
-    first = lines.let(f"insertelement {kind} poison, i64 {number}, i64 0")
-    return lines.let(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
+    return loop.let(f"add {kind} {start}, {loop.repeat('i64', moved)}")

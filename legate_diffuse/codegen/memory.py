@@ -35,17 +35,11 @@ class Memory:
         """Load one element and repeat it in all lanes."""
         part = COMPONENT.get(dtype, dtype)
         size, element = ITEMSIZE[part], memory_type(part)
-        vector = lines.vector(element)
         parts = []
         for number in range(2 if dtype in COMPONENT else 1):
             place = lines.let(f"getelementptr i8, ptr {pointer}, i64 {number * size}")
             one = lines.let(f"load {element}, ptr {place}, align {size}")
-            first = lines.let(f"insertelement {vector} poison, {element} {one}, i64 0")
-            zeros = f"{lines.vector('i32')} zeroinitializer"
-            all_lanes = lines.let(
-                f"shufflevector {vector} {first}, {vector} poison, {zeros}"
-            )
-            parts.append(_from_memory(lines, part, all_lanes))
+            parts.append(truth(lines, part, lines.repeat(element, one)))
         return tuple(parts)
 
     def load(self, lines: Lines, argument: int) -> Parts:
@@ -59,14 +53,9 @@ class Memory:
         element, size = memory_type(part), ITEMSIZE[part]
         if self._kernel.arguments[argument].prefetch and lines.lanes > 1:
             self._prefetch(lines, place, lines.lanes * ITEMSIZE[dtype])
-        if dtype not in COMPONENT:
-            loaded = self._loaded(lines, lines.lanes, element, place, size)
-            return (_from_memory(lines, dtype, loaded),)
-        pairs = f"<{2 * lines.lanes} x {element}>"
-        both = self._loaded(lines, 2 * lines.lanes, element, place, size)
-        return tuple(
-            lines.shuffle(pairs, both, "poison", range(number, 2 * lines.lanes, 2))
-            for number in range(2)
+        count = (1 + (dtype in COMPONENT)) * lines.lanes
+        return from_memory(
+            lines, dtype, self._loaded(lines, count, element, place, size)
         )
 
     def store(self, lines: Lines, argument: int, parts: Parts) -> str:
@@ -76,15 +65,7 @@ class Memory:
         """
         dtype = self._kernel.arguments[argument].dtype
         place = _place(lines, dtype, argument)
-        vector, value = lines.vector(memory_type(COMPONENT.get(dtype, dtype))), parts[0]
-        if dtype == "bool":
-            value = lines.let(f"zext {lines.vector('i1')} {value} to {vector}")
-        if dtype in COMPONENT:
-            lanes = lines.lanes
-            order = [lane + half for lane in range(lanes) for half in (0, lanes)]
-            value = lines.shuffle(vector, value, parts[1], order)
-            vector = f"<{2 * lanes} x {memory_type(COMPONENT[dtype])}>"
-        return f"store {vector} {value}, ptr {place}"
+        return f"store {to_memory(lines, dtype, parts)}, ptr {place}"
 
     def through_caches(self, argument: int) -> str:
         """Return how an ordinary store of an argument ends."""
@@ -136,7 +117,32 @@ def _place(lines: Lines, dtype: str, argument: int) -> str:
     return lines.let(f"getelementptr inbounds {size}, ptr %at{argument}, i64 %i")
 
 
-def _from_memory(lines: Lines, dtype: str, value: str) -> str:
+def truth(lines: Lines, dtype: str, value: str) -> str:
+    """Emit values as they are in registers; in memory any byte but 0 is true."""
     if dtype != "bool":
         return value
     return lines.let(f"icmp ne {lines.vector('i8')} {value}, zeroinitializer")
+
+
+def from_memory(lines: Lines, dtype: str, loaded: str) -> Parts:
+    """Emit the values of a vector of elements that was loaded."""
+    if dtype not in COMPONENT:
+        return (truth(lines, dtype, loaded),)
+    count = 2 * lines.lanes
+    kind = f"<{count} x {memory_type(COMPONENT[dtype])}>"
+    return tuple(
+        lines.shuffle(kind, loaded, "poison", range(n, count, 2)) for n in range(2)
+    )
+
+
+def to_memory(lines: Lines, dtype: str, parts: Parts) -> str:
+    """Emit values as a vector of elements, and return it with its type."""
+    lanes = lines.lanes
+    vector, value = lines.vector(memory_type(COMPONENT.get(dtype, dtype))), parts[0]
+    if dtype == "bool":
+        value = lines.let(f"zext {lines.vector('i1')} {value} to {vector}")
+    if dtype in COMPONENT:
+        order = [lane + half for lane in range(lanes) for half in (0, lanes)]
+        value = lines.shuffle(vector, value, parts[1], order)
+        vector = f"<{2 * lanes} x {memory_type(COMPONENT[dtype])}>"
+    return f"{vector} {value}"

@@ -41,11 +41,6 @@ POINTS_PER_CALL: Final = 2**14
 _FLOAT_STEP: Final = {"add": "fadd", "mul": "fmul"}
 
 
-def accumulation_type(dtype: str) -> str:
-    """Return the real type in which values of a `dtype` are combined."""
-    return "float32" if dtype == HALF else dtype
-
-
 def reductions(kernel: Kernel) -> list[Reduce]:
     """Return the reductions of a kernel."""
     return [step for step in kernel.body if isinstance(step, Reduce)]
@@ -71,44 +66,62 @@ def combination(
     return f"{step} {kind} {old}, {new}"
 
 
-def multiplies_complex(argument: Argument) -> bool:
-    """Return whether an argument needs the function `@complex_mul` of its parts.
+class Combination:
+    """How values are combined with the element of a reducing argument.
 
-    All other operators combine the parts of complex numbers by themselves.
+    Attributes:
+        operator: with which.
+        stored: the type of a component in memory.
+        dtype: the type of a component while it is combined.
+        element: the LLVM type of that.
+        count: how many components there are.
+        multiplies_complex: whether that needs the function `@complex_mul` of the parts;
+            all other operators combine the parts of complex numbers by themselves.
     """
-    return argument.reduces == "mul" and argument.dtype in COMPLEX
 
+    def __init__(self, argument: Argument) -> None:
+        """Prepare for an argument."""
+        assert argument.reduces is not None
+        self.operator = argument.reduces
+        self.stored = COMPONENT.get(argument.dtype, argument.dtype)
+        self.dtype = "float32" if self.stored == HALF else self.stored
+        self.element = LLVM_TYPE[self.dtype]
+        self.count = 1 + (argument.dtype in COMPLEX)
+        self.multiplies_complex = self.operator == "mul" and self.count > 1
 
-def product(
-    lines: Lines, part: str, old: Sequence[str], new: Sequence[str]
-) -> tuple[str, str]:
-    """Emit the products of complex numbers; return the instructions for their parts."""
-    function = f"@complex_mul.{part}.{lines.lanes}"
-    return call_on_parts(lines, function, part, (*old, *new))
+    def identity(self) -> tuple[str, ...]:
+        """Return the components of what changes nothing."""
+        numbers = identity(self.operator, self.stored), 0
+        return tuple(literal(self.dtype, each) for each in numbers[: self.count])
+
+    def steps(
+        self, lines: Lines, kind: str, old: Sequence[str], new: Sequence[str]
+    ) -> Sequence[str]:
+        """Return the instructions for the components of `old operator new`.
+
+        They are of LLVM type `kind`. What the instructions need is emitted.
+        """
+        if self.multiplies_complex:
+            function = f"@complex_mul.{self.dtype}.{lines.lanes}"
+            return call_on_parts(lines, function, self.dtype, (*old, *new))
+        return [
+            combination(lines, self.operator, self.dtype, kind, before, value)
+            for before, value in zip(old, new, strict=True)
+        ]
 
 
 class Fold:
     """The accumulators of one reduction: a vector for each component of its element."""
 
     def __init__(
-        self, kernel: Kernel, reduce: Reduce, values: tuple[str, ...], lanes: int
+        self, how: Combination, argument: int, values: tuple[str, ...], lanes: int
     ) -> None:
-        """Prepare to fold `values`, vectors of the accumulation type."""
-        argument = kernel.arguments[reduce.argument]
-        assert argument.reduces is not None
-        self._operator = argument.reduces
-        self._stored = COMPONENT.get(argument.dtype, argument.dtype)
-        self._dtype = accumulation_type(self._stored)
-        self._element = LLVM_TYPE[self._dtype]
-        self._identities = [
-            literal(self._dtype, number)
-            for number in (identity(self._operator, self._stored), 0)
-        ]
-        self._multiplies_complex = multiplies_complex(argument)
-        self._pointer = f"%a{reduce.argument}"
+        """Prepare to fold `values`, vectors of the type in which they are combined."""
+        self._how = how
+        self._pointer = f"%a{argument}"
         self._values = values
         self._lanes = lanes
-        self._names = [f"f{reduce.argument}.{part}" for part in range(len(values))]
+        self._names = [f"f{argument}.{part}" for part in range(len(values))]
 
     def before_pass(self) -> list[str]:
         """Return the start of the block `%pass`, before whole vectors or the rest."""
@@ -116,7 +129,7 @@ class Fold:
         return [
             f"  %{name}.pass = phi {kind} [ {start}, %ready ], "
             f"[ %{name}.next, %passed ]"
-            for name, start in zip(self._names, self._identities, strict=False)
+            for name, start in zip(self._names, self._how.identity(), strict=True)
         ]
 
     def before_values(self) -> list[str]:
@@ -130,7 +143,7 @@ class Fold:
     def masked(self, lines: Lines, mask: str) -> None:
         """Emit, in the block `%part`, the values with the identity in unused lanes."""
         kind, flags = self._kind(self._lanes), lines.vector("i1")
-        parts = zip(self._names, self._values, self._identities, strict=False)
+        parts = zip(self._names, self._values, self._how.identity(), strict=True)
         for name, value, neutral in parts:
             lines.do(
                 f"%{name}.part = select {flags} {mask}, {kind} {value}, "
@@ -148,7 +161,7 @@ class Fold:
 
     def accumulated(self, lines: Lines) -> None:
         """Emit the new accumulators."""
-        steps = self._combinations(
+        steps = self._how.steps(
             lines,
             self._kind(self._lanes),
             [f"%{name}" for name in self._names],
@@ -159,21 +172,22 @@ class Fold:
 
     def finished(self, lines: Lines) -> None:
         """Emit the update of the element after the loop."""
-        memory, size = memory_type(self._stored), ITEMSIZE[self._stored]
+        stored, dtype = self._how.stored, self._how.dtype
+        memory, size = memory_type(stored), ITEMSIZE[stored]
         places, old = [], []
         for part in range(len(self._names)):
             offset = f"ptr {self._pointer}, i64 {part * size}"
             places.append(lines.let(f"getelementptr i8, {offset}"))
             value = lines.let(f"load {memory}, ptr {places[-1]}, align {size}")
-            if self._dtype == "bool":
+            if dtype == "bool":
                 value = lines.let(f"icmp ne i8 {value}, 0")
-            if self._stored == HALF:
+            if stored == HALF:
                 value = lines.let(f"fpext half {value} to float")
             old.append(value)
         for place, value in zip(places, self._updated(lines, old), strict=True):
-            if self._dtype == "bool":
+            if dtype == "bool":
                 value = lines.let(f"zext i1 {value} to i8")
-            if self._stored == HALF:
+            if stored == HALF:
                 value = lines.let(f"fptrunc float {value} to half")
             lines.do(f"store {memory} {value}, ptr {place}, align {size}")
 
@@ -188,18 +202,20 @@ class Fold:
                 for start in (0, lanes)
             ]
             kind = self._kind(lanes)
-            steps = self._combinations(lines, kind, *halves)
+            steps = self._how.steps(lines, kind, *halves)
             vectors = [lines.let(step) for step in steps]
-        if self._multiplies_complex:
+        if self._how.multiplies_complex:
             kind = self._kind(self._lanes)
             old = [
-                lines.let(f"insertelement {kind} {vector}, {self._element} {x}, i64 0")
+                lines.let(
+                    f"insertelement {kind} {vector}, {self._how.element} {x}, i64 0"
+                )
                 for vector, x in zip(vectors, old, strict=True)
             ]
-            steps = self._combinations(lines, kind, old, vectors)
+            steps = self._how.steps(lines, kind, old, vectors)
             return [self._first(lines, lines.let(step), self._lanes) for step in steps]
         values = [self._first(lines, vector, 1) for vector in vectors]
-        steps = self._combinations(lines, self._element, old, values)
+        steps = self._how.steps(lines, self._how.element, old, values)
         return [lines.let(step) for step in steps]
 
     def _half(self, lines: Lines, vector: str, start: int, lanes: int) -> str:
@@ -209,25 +225,13 @@ class Fold:
         others hold numbers too, because it asks for what is in any of them.
         """
         whole, kept = self._kind(2 * lanes), lanes
-        if self._multiplies_complex:
+        if self._how.multiplies_complex:
             whole, kept = self._kind(self._lanes), self._lanes
-        places = ", ".join(f"i32 {(start + n) % (2 * lanes)}" for n in range(kept))
-        indices = f"<{kept} x i32> <{places}>"
-        return lines.let(f"shufflevector {whole} {vector}, {whole} poison, {indices}")
+        order = [(start + n) % (2 * lanes) for n in range(kept)]
+        return lines.shuffle(whole, vector, "poison", order)
 
     def _first(self, lines: Lines, vector: str, lanes: int) -> str:
         return lines.let(f"extractelement {self._kind(lanes)} {vector}, i64 0")
 
-    def _combinations(
-        self, lines: Lines, kind: str, old: Sequence[str], new: Sequence[str]
-    ) -> Sequence[str]:
-        """Return the instructions for the components of `old operator new`."""
-        if self._multiplies_complex:
-            return product(lines, self._dtype, old, new)
-        return [
-            combination(lines, self._operator, self._dtype, kind, before, value)
-            for before, value in zip(old, new, strict=True)
-        ]
-
     def _kind(self, lanes: int) -> str:
-        return f"<{lanes} x {self._element}>"
+        return f"<{lanes} x {self._how.element}>"

@@ -52,9 +52,7 @@ class Remainder:
         for part in self._parts(lines, read):
             kind, word = part.vector, part.word
             first = lines.let(f"load {word}, ptr {part.pointer}, align {part.bytes}")
-            one = lines.let(f"insertelement {kind} poison, {word} {first}, i64 0")
-            zeros = f"<{part.words} x i32> zeroinitializer"
-            fill = lines.let(f"shufflevector {kind} {one}, {kind} poison, {zeros}")
+            fill = lines.repeat(word, first, part.words)
             if not self._masked:
                 lines.do(f"store {kind} {fill}, ptr {part.buffer}, align 64")
                 self._copy(lines, part.buffer, part.pointer, part)
@@ -134,8 +132,6 @@ def lanes_below(lines: Lines, limit: str, lanes: int) -> str:
     """Emit which lanes have numbers below `limit`, an i64 of at most `lanes`."""
     kind = f"<{lanes} x i16>"
     narrow = lines.let(f"trunc i64 {limit} to i16")
-    first = lines.let(f"insertelement {kind} poison, i16 {narrow}, i64 0")
-    zeros = f"<{lanes} x i32> zeroinitializer"
-    limits = lines.let(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
+    limits = lines.repeat("i16", narrow, lanes)
     numbers = ", ".join(f"i16 {lane}" for lane in range(lanes))
     return lines.let(f"icmp ult {kind} <{numbers}>, {limits}")

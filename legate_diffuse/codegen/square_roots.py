@@ -19,7 +19,7 @@ from typing import Final
 
 from legate_diffuse.codegen.float_code import FloatCode
 from legate_diffuse.codegen.guarded import Guarded
-from legate_diffuse.maths.float_parts import FRACTION_BITS
+from legate_diffuse.maths.formats import FORMATS
 
 _LEAST: Final = -900
 """Operands may be as small as this power of two: then v^2 is normal."""
@@ -44,7 +44,7 @@ def emit_square_root(on: FloatCode, x: str) -> Guarded:
     rest = on.multiply_subtract(root, root, x)
 
     below = on.on_bits("sub", on.bits_of(root), on.bits(1))
-    fraction_bits = FRACTION_BITS[on.dtype]
+    fraction_bits = FORMATS[on.dtype].fraction_bits
     exponent = on.sign - (1 << fraction_bits)
     power = on.float_of(on.on_bits("and", below, on.bits(exponent)))
     # the unit is the power of two divided by this; both sides are multiplied by it

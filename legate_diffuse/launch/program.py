@@ -27,20 +27,18 @@ _ALL_ROWS: Final = -1
 class _Written(NamedTuple):
     """A program, and the numbers with which it was written.
 
-    ``numbers`` are those of the views that the program tells of. A layout is one of
-    roots of one shape. ``places`` says after how many bytes of the program the scalars
-    of each nest come, and ``times`` how often it was needed in a row, whatever these
-    were.
+    ``numbers`` are those of the views that the program tells of. ``depends`` has all
+    that it depends on but the scalars: layouts, each of roots of one shape, shapes, and
+    kernels of nests and runs. ``places`` says after how many bytes of the program the
+    scalars of each nest come, and ``times`` how often it was needed in a row, whatever
+    these were.
     """
 
     program: bytes
     places: list[int]
     times: int
     numbers: list[int]
-    layouts: list[Layout]
-    shapes: list[Any]
-    kernels: list[int | None]
-    runs: list[int | None]
+    depends: tuple[Any, ...]
     blocks: list[bytes]
 
 
@@ -60,34 +58,18 @@ def write_program(
     """
     known: _Written | None = launch.written
     numbers = _numbers(launch) if known is None else known.numbers
-    layouts = [views[number].layout for number in numbers]
-    own_shapes = [
-        shapes[nest.nest.shape] for nest in launch.nests if not nest.nest.whole
-    ]
-    kernels = [nest.kernel for nest in launch.nests]
-    runs = [run.kernel for run in launch.runs]
+    depends = (
+        [views[number].layout for number in numbers],
+        [shapes[nest.nest.shape] for nest in launch.nests if not nest.nest.whole],
+        [nest.kernel for nest in launch.nests],
+        [run.kernel for run in launch.runs],
+    )
     blocks = [scalars(nest.nest) if nest.nest.scalars else b"" for nest in launch.nests]
     # a loop of the program has the same ones in most iterations
-    if (
-        known is None
-        or known.layouts != layouts
-        or known.shapes != own_shapes
-        or known.kernels != kernels
-        or known.runs != runs
-    ):
+    if known is None or known.depends != depends:
         program, places = _write(launch, views, shapes, blocks)
-        launch.written = known = _Written(
-            program,
-            places,
-            1,
-            numbers,
-            layouts,
-            own_shapes,
-            kernels,
-            runs,
-            blocks,
-        )
-        return known.program
+        launch.written = _Written(program, places, 1, numbers, depends, blocks)
+        return program
     program = known.program
     if known.blocks != blocks:
         program = _with_scalars(program, known.places, blocks)

@@ -44,6 +44,9 @@ FILLS: Final = {
 }
 """Legate's own fills. The value that a fill writes is its input."""
 
+_UNKNOWN: Final = Operation(_same)
+"""Nothing is known of an operation that no kernel can express."""
+
 
 class Operations:
     """The operations that kernels can express."""
@@ -79,31 +82,26 @@ class Operations:
 
     def reduction(self, kind: OperationKind) -> str | None:
         """Return the operator with which an operation reduces, None if it does not."""
-        found = self._known.get(kind)
-        return None if found is None else found.operator
+        return self._of(kind).operator
 
     def copies(self, kind: OperationKind) -> bool:
         """Return whether an operation's output is its input, bit by bit."""
-        found = self._known.get(kind)
-        return found is not None and found.copies
+        return self._of(kind).copies
 
     def depends_on_index(self, kind: OperationKind) -> bool:
         """Return whether the values of an operation depend on a point's index."""
-        found = self._known.get(kind)
-        return found is not None and found.indexed
+        return self._of(kind).indexed
 
     def sums_rows(self, kind: OperationKind) -> bool:
         """Return whether an operation sums over rows of elements, or finds one in each.
 
         Its first input says where the rows lie; of the others it reads any element.
         """
-        found = self._known.get(kind)
-        return found is not None and found.rows
+        return self._of(kind).rows
 
     def traps(self, kind: OperationKind) -> bool:
         """Return whether an original task ends the process on some values."""
-        found = self._known.get(kind)
-        return found is not None and found.traps
+        return self._of(kind).traps
 
     def advise(self, task: str) -> str:
         """Return what to write instead of a task that is not fused, '' for nothing.
@@ -111,3 +109,6 @@ class Operations:
         ``task`` is Legate's name of it.
         """
         return next(filter(None, (each(task) for each in self._advisers)), "")
+
+    def _of(self, kind: OperationKind) -> Operation:
+        return self._known.get(kind, _UNKNOWN)

@@ -104,12 +104,20 @@ class TaskRecognizer:
         operations: Mapping[OperationKind, Operation],
     ) -> None:
         """Take in a task of a library, before it is submitted."""
-        self._forms_of(library)[task] = form
+        self.forms(library)[task] = form
         self.operations.add(operations)
 
     def forms(self, library: Any) -> dict[int, Form]:
         """Return the forms of the tasks of a library, by their numbers."""
-        return self._forms_of(library)
+        forms = self._forms.get(library)
+        if forms is None:
+            found = Library(library, self._legate)
+            register_all(found, self._own, say_once)
+            self.operations.add(found.operations)
+            if found.advise is not None:
+                self.operations.add_adviser(found.advise)
+            forms = self._forms.setdefault(library, found.forms)
+        return forms
 
     def recognize_fill(self, fill: Any) -> Kind | None:
         """Return the kind of a fill."""
@@ -123,19 +131,8 @@ class TaskRecognizer:
             kind = Kind(next(self._ids), operation, (0,), pointwise=True, covered=True)
             return self._kinds.setdefault(key, kind)
 
-    def _forms_of(self, library: Any) -> dict[int, Form]:
-        forms = self._forms.get(library)
-        if forms is None:
-            found = Library(library, self._legate)
-            register_all(found, self._own, say_once)
-            self.operations.add(found.operations)
-            if found.advise is not None:
-                self.operations.add_adviser(found.advise)
-            forms = self._forms.setdefault(library, found.forms)
-        return forms
-
     def _find_form(self, task: Any) -> Form:
-        forms = self._forms_of(task.library)
+        forms = self.forms(task.library)
         form = forms.get(task.task_id)
         if form is None:
             form = forms.setdefault(task.task_id, self._unknown(task))

@@ -43,6 +43,13 @@ class Lines:
             parts = [self.shuffle(kind, low, high, range(width)) for low, high in pairs]
         return parts[0]
 
+    def repeat(self, element: str, value: str, lanes: int = 0) -> str:
+        """Emit a vector that repeats a value; of `lanes`, if it has others."""
+        count = lanes or self.lanes
+        kind, zeros = f"<{count} x {element}>", f"<{count} x i32> zeroinitializer"
+        first = self.let(f"insertelement {kind} poison, {element} {value}, i64 0")
+        return self.let(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
+
     def do(self, instruction: str) -> None:
         """Emit an instruction without a result."""
         self.text.append(f"  {instruction}")

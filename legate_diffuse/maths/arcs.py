@@ -77,7 +77,7 @@ def _arc_sine(f: VectorFunction, size: Vector, small: Vector) -> tuple[Vector, V
     z = f.select(small, size * size, 0.5 - 0.5 * size)
     root = f.sqrt(z)
     coefficients = _ARC_SINE if size.element == "double" else _ARC_SINE_SINGLE
-    p = z * _even_odd(f, z, coefficients)
+    p = z * f.even_odd(z, z * z, coefficients)
     double = root + root
     not_zero = f.select(z.compare("oeq", 0.0), 1.0, double)
     root_low = f.fma(-root, root, z) / not_zero
@@ -169,16 +169,10 @@ def _arc_tangent(
     t = numerator * inverse
     rest = f.fma(-t, error, f.fma(-t, denominator, numerator)) * inverse
     square = t * t
-    p = (t * square) * _even_odd(f, square, _ARC_TANGENT)
+    p = (t * square) * f.even_odd(square, square * square, _ARC_TANGENT)
     rest = f.fma(-rest, square, rest)
     head = base + t
     return head + (((base - head) + t) + (p + (rest + base_low)))
-
-
-def _sum(x: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """Return x + y as a double and the rest; |x| >= |y|."""
-    head = x + y
-    return head, y - (head - x)
 
 
 def _exact_sum(x: Vector, y: Vector) -> tuple[Vector, Vector]:
@@ -186,13 +180,6 @@ def _exact_sum(x: Vector, y: Vector) -> tuple[Vector, Vector]:
     head = x + y
     other = head - x
     return head, (x - (head - other)) + (y - other)
-
-
-def _even_odd(f: VectorFunction, x: Vector, c: Sequence[float]) -> Vector:
-    """Return c0 + c1 x + c2 x^2 and so on, even and odd powers side by side."""
-    square = x * x
-    odd = f.fused_polynomial(square, c[1::2])
-    return f.fma(x, odd, f.fused_polynomial(square, c[::2]))
 
 
 ROUTINES: Final = {

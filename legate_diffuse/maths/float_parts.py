@@ -1,16 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fraction and the exponent of floats, as C's `frexp` gives them."""
 
-from typing import Final
-
-from legate_diffuse.kernel.dtypes import ITEMSIZE
 from legate_diffuse.llvm.lines import Lines
-from legate_diffuse.llvm.types import LLVM_TYPE, literal
-
-FRACTION_BITS: Final = {"float32": 23, "float64": 52}
-"""Bits of the fraction that are stored."""
-
-BIAS: Final = {"float32": 127, "float64": 1023}
+from legate_diffuse.llvm.types import literal
+from legate_diffuse.maths.formats import FORMATS
 
 
 def emit_float_part(lines: Lines, name: str, dtype: str, x: str) -> str:
@@ -19,14 +12,14 @@ def emit_float_part(lines: Lines, name: str, dtype: str, x: str) -> str:
     x is the fraction times 2 to the exponent. A zero, an infinity and a NaN are their
     own fractions, with the exponent 0.
     """
-    bits, bias = FRACTION_BITS[dtype], BIAS[dtype]
-    integer = f"int{8 * ITEMSIZE[dtype]}"
-    kind, pattern = lines.vector(LLVM_TYPE[dtype]), lines.vector(LLVM_TYPE[integer])
+    form = FORMATS[dtype]
+    bits, bias = form.fraction_bits, form.bias
+    integer = f"int{form.integer[1:]}"
+    kind, pattern = lines.vector(form.element), lines.vector(form.integer)
     flags = lines.vector("i1")
 
-    magnitude = literal(integer, (1 << 8 * ITEMSIZE[dtype] - 1) - 1)
     cast = lines.let(f"bitcast {kind} {x} to {pattern}")
-    masked = lines.let(f"and {pattern} {cast}, {magnitude}")
+    masked = lines.let(f"and {pattern} {cast}, {literal(integer, form.magnitude)}")
     size = lines.let(f"bitcast {pattern} {masked} to {kind}")
     small = lines.let(f"fcmp olt {kind} {size}, {literal(dtype, 2.0 ** (1 - bias))}")
     # a subnormal number gets an exponent of its own by an exact product
@@ -37,14 +30,13 @@ def emit_float_part(lines: Lines, name: str, dtype: str, x: str) -> str:
     nonzero = lines.let(f"fcmp ogt {kind} {size}, zeroinitializer")
     usual = lines.let(f"and {flags} {finite}, {nonzero}")
 
-    field = ((1 << 8 * ITEMSIZE[dtype] - 1 - bits) - 1) << bits
     if name == "fraction":
-        kept = lines.let(f"and {pattern} {number}, {literal(integer, ~field)}")
+        kept = lines.let(f"and {pattern} {number}, {literal(integer, ~form.infinity)}")
         exponent = literal(integer, bias - 1 << bits)
         joined = lines.let(f"or {pattern} {kept}, {exponent}")
         result = lines.let(f"bitcast {pattern} {joined} to {kind}")
         return lines.let(f"select {flags} {usual}, {kind} {result}, {kind} {x}")
-    only = lines.let(f"and {pattern} {number}, {literal(integer, field)}")
+    only = lines.let(f"and {pattern} {number}, {literal(integer, form.infinity)}")
     shifted = lines.let(f"lshr {pattern} {only}, {literal(integer, bits)}")
     starts = literal(integer, bias - 1 + bits), literal(integer, bias - 1)
     start = lines.let(

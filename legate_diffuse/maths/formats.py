@@ -18,6 +18,11 @@ class Format:
     bias: int
 
     @property
+    def magnitude(self) -> int:
+        """The mask of all bits but the sign."""
+        return self.sign - 1
+
+    @property
     def sign(self) -> int:
         """The bit of the sign."""
         return (2 * self.bias + 2) << self.fraction_bits
@@ -35,6 +40,7 @@ class Format:
 
 DOUBLE: Final = Format("double", "i64", 52, 1023)
 SINGLE: Final = Format("float", "i32", 23, 127)
+FORMATS: Final = {"float64": DOUBLE, "float32": SINGLE}
 
 
 def format_of(x: Vector) -> Format:

@@ -24,15 +24,7 @@ _INFINITY: Final = float("inf")
 def exp(f: VectorFunction, x: Vector) -> Vector:
     """Return e^x for doubles."""
     y = _exp_of_sum(f, x, None)
-
-    def far() -> Vector:
-        over, under = x.compare("ogt", 709.79), x.compare("olt", -745.14)
-        known = f.select(over, _INFINITY, f.select(under, 0.0, y))
-        unknown = f.select(over, 0.0, f.select(under, 0.0, x))
-        rest = f.fabs(unknown).compare("uge", 512.0)
-        return f.where_any(rest, known, lambda: f.libm("exp", rest, x))
-
-    return f.where_any(f.fabs(x).compare("uge", 512.0), y, far)
+    return _bounded(f, x, y, 512.0, 709.79, -745.14, "exp")
 
 
 def _exp_of_sum(f: VectorFunction, x: Vector, tail: Vector | None) -> Vector:
@@ -99,16 +91,28 @@ def _exp2(f: VectorFunction, x: Vector) -> Vector:
     square = r * r
     p = (r * c3 + c2) * square + (r * c1 + low)
     p = p + (r * c5 + c4) * (square * square)
-    y = power + power * p
+    return _bounded(f, x, power + power * p, 928.0, 1024.0, -1075.0, "exp2")
+
+
+def _bounded(
+    f: VectorFunction,
+    x: Vector,
+    y: Vector,
+    size: float,
+    high: float,
+    low: float,
+    function: str,
+) -> Vector:
+    """Return y, but infinity from `high` on, 0 up to `low`, and libm's near these."""
 
     def far() -> Vector:
-        over, under = x.compare("oge", 1024.0), x.compare("ole", -1075.0)
+        over, under = x.compare("oge", high), x.compare("ole", low)
         known = f.select(over, _INFINITY, f.select(under, 0.0, y))
         unknown = f.select(over, 0.0, f.select(under, 0.0, x))
-        rest = f.fabs(unknown).compare("uge", 928.0)
-        return f.where_any(rest, known, lambda: f.libm("exp2", rest, x))
+        rest = f.fabs(unknown).compare("uge", size)
+        return f.where_any(rest, known, lambda: f.libm(function, rest, x))
 
-    return f.where_any(f.fabs(x).compare("uge", 928.0), y, far)
+    return f.where_any(f.fabs(x).compare("uge", size), y, far)
 
 
 def _log2(f: VectorFunction, x: Vector) -> Vector:

@@ -223,8 +223,8 @@ def _sine_and_cosine(f: VectorFunction, r: Vector, low: Vector) -> tuple[Sum, Su
     square = r * r
     square_low = f.fma(r, r, -square)
     fourth = square * square
-    s = square * _even_odd(f, square, fourth, _SINE[1:])
-    c = _even_odd(f, square, fourth, _COSINE)
+    s = square * f.even_odd(square, fourth, _SINE[1:])
+    c = f.even_odd(square, fourth, _COSINE)
     half = 0.5 * square
     head = 1.0 - half
     cube = r * square
@@ -243,14 +243,6 @@ def _sum(x: Vector, y: Vector) -> Sum:
     """Return x + y as a double and the rest; |x| >= |y| or x = 0."""
     head = x + y
     return head, y - (head - x)
-
-
-def _even_odd(
-    f: VectorFunction, x: Vector, square: Vector, c: tuple[float, ...]
-) -> Vector:
-    """Return c0 + c1 x + c2 x^2 and so on, even and odd powers side by side."""
-    odd = f.fused_polynomial(square, c[1::2])
-    return f.fma(x, odd, f.fused_polynomial(square, c[::2]))
 
 
 ROUTINES: Final = {

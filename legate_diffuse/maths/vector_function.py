@@ -174,6 +174,13 @@ class VectorFunction:
             total = self.fma(x, total, c)
         return total
 
+    def even_odd(
+        self, x: Vector, square: Vector, coefficients: Sequence[float]
+    ) -> Vector:
+        """Return c0 + c1 x + c2 x^2 and so on, even and odd powers side by side."""
+        odd = self.fused_polynomial(square, coefficients[1::2])
+        return self.fma(x, odd, self.fused_polynomial(square, coefficients[::2]))
+
     def fabs(self, a: Vector) -> Vector:
         """Return the absolute value."""
         return self._intrinsic("fabs", a)

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any, TextIO
+from typing import Any
 
-from legate_diffuse.observe.destination import clear
 from legate_diffuse.observe.facts import LaunchFacts, WindowFacts
 from legate_diffuse.observe.lines import Line
 from legate_diffuse.observe.report import Report
@@ -15,12 +14,9 @@ from legate_diffuse.observe.summary import Summary, summarize
 from legate_diffuse.observe.wording import TITLE
 
 
-def write_data(file: TextIO, report: Report) -> None:
-    """Write the explanation to a file, in place of what is in it."""
-    clear(file)
-    json.dump(as_data(report, summarize(report)), file, indent=1)
-    file.write("\n")
-    file.flush()
+def data_lines(report: Report) -> list[str]:
+    """Return the lines of the explanation."""
+    return json.dumps(as_data(report, summarize(report)), indent=1).splitlines()
 
 
 def as_data(report: Report, summary: Summary) -> dict[str, Any]:
@@ -29,7 +25,6 @@ def as_data(report: Report, summary: Summary) -> dict[str, Any]:
     The title comes first: files are known by it.
     """
     measured, iteration = report.measured, report.iteration
-    lines = {} if iteration is None else iteration.lines
     return {
         "title": f"{TITLE}{report.program}",
         "operations": measured.operations,
@@ -54,7 +49,9 @@ def as_data(report: Report, summary: Summary) -> dict[str, Any]:
                 "line": _line(line),
                 "seconds": cost.seconds,
                 "waited": cost.waited.seconds,
-                "iteration": asdict(lines[line]) if line in lines else None,
+                "iteration": asdict(found)
+                if (found := report.in_iteration(line))
+                else None,
             }
             for line, cost in sorted(summary.costs.items())
         ],

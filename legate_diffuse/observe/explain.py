@@ -11,7 +11,7 @@ import atexit
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TextIO
@@ -21,13 +21,13 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.messages import rank, say
 from legate_diffuse.observe.counters import Counters
-from legate_diffuse.observe.data import write_data
+from legate_diffuse.observe.data import data_lines
 from legate_diffuse.observe.destination import clear, open_destination
 from legate_diffuse.observe.facts import WindowFacts, describe
 from legate_diffuse.observe.iterations import MAX_TRACE, Submission, find_iteration
 from legate_diffuse.observe.ledger import Ledger, Measured, measure, times_of_runs
 from legate_diffuse.observe.location import escaped
-from legate_diffuse.observe.page import page_lines, write_page
+from legate_diffuse.observe.page import page_lines
 from legate_diffuse.observe.processors import ProcessorFacts, processor_lines
 from legate_diffuse.observe.report import Report
 from legate_diffuse.observe.summary import summarize
@@ -54,64 +54,16 @@ def open_explanation(
     path = settings.explanation_path(rank())
     if not path:
         return None
-    if settings.explanation_is_measured():
-        write: Callable[[Report], None] | None = None
-        if path in ("-", settings.ALL):
-            write = partial(_print, path == settings.ALL)
-        elif path != settings.CELLS:
-            writer = write_data if path.endswith(settings.DATA) else write_page
-            write = partial(writer, open_destination(path))
-        measured = _Measured(write, legate, meanings, counters, fused, processors)
-        return Explanation(measured)
-    file = open_destination(path)
-    clear(file)
-    return Explanation(_Text(file, legate.native, processors))
-
-
-class Explanation:
-    """Describes windows, as text or on a page."""
-
-    def __init__(self, writer: _Text | _Measured) -> None:
-        self._writer = writer
-        self._described: dict[int, _Described] = {}
-        if self.ledger is not None:
-            self.ledger.clock(self, "add", "explanation")
-        # registered before the last flush, hence run after it
-        atexit.register(self._finish)
-
-    @property
-    def ledger(self) -> Ledger | None:
-        """The clocks of the program's thread, if times are wanted."""
-        return self._writer.ledger if isinstance(self._writer, _Measured) else None
-
-    def add(self, window: Any, plan: Plan) -> None:
-        """Take note of a window that was submitted."""
-        found = self._described.get(id(plan))
-        if found is None:
-            facts = describe(window, plan)
-            number = len(self._described)
-            found = self._described[id(plan)] = _Described(plan, number, facts)
-            if number < MAX_DESCRIBED:
-                self._writer.add(number + 1, facts)
-        found.submissions += 1
-        self._writer.submitted(found.number)
-
-    def begin(self) -> None:
-        """Forget what was explained, before a part that has a page of its own."""
-        assert isinstance(self._writer, _Measured)
-        self._described = {}
-        self._writer.begin()
-
-    def page(self, program: str) -> Iterator[str]:
-        """Yield the lines of the page of what ran since ``begin``."""
-        assert isinstance(self._writer, _Measured)
-        return page_lines(self._writer.report(program, self._windows()))
-
-    def _windows(self) -> list[tuple[WindowFacts, int]]:
-        return [(one.facts, one.submissions) for one in self._described.values()]
-
-    def _finish(self) -> None:
-        self._writer.finish(self._windows())
+    if not settings.explanation_is_measured():
+        return TextExplanation(open_destination(path), legate.native, processors)
+    if path in ("-", settings.ALL):
+        write: Callable[[Report], None] | None = partial(_print, path == settings.ALL)
+    elif path == settings.CELLS:
+        write = None
+    else:
+        lines = data_lines if path.endswith(settings.DATA) else page_lines
+        write = partial(_write, open_destination(path), lines)
+    return MeasuredExplanation(write, legate, meanings, counters, fused, processors)
 
 
 @dataclass(slots=True)
@@ -124,28 +76,67 @@ class _Described:
     submissions: int = 0
 
 
-class _Text:
+class Explanation:
+    """Describes windows.
+
+    Attributes:
+        ledger: the clocks of the program's thread, if times are wanted.
+    """
+
+    ledger: Ledger | None = None
+
+    def __init__(self) -> None:
+        self._described: dict[int, _Described] = {}
+        # registered before the last flush, hence run after it
+        atexit.register(self._finish)
+
+    def add(self, window: Any, plan: Plan) -> None:
+        """Take note of a window that was submitted."""
+        found = self._described.get(id(plan))
+        if found is None:
+            facts = describe(window, plan)
+            number = len(self._described)
+            found = self._described[id(plan)] = _Described(plan, number, facts)
+            if number < MAX_DESCRIBED:
+                self._tell(number + 1, facts)
+        found.submissions += 1
+        self._note(found.number)
+
+    def _windows(self) -> list[tuple[WindowFacts, int]]:
+        return [(one.facts, one.submissions) for one in self._described.values()]
+
+    def _tell(self, number: int, facts: WindowFacts) -> None:
+        """Describe a window when it is first submitted."""
+
+    def _note(self, number: int) -> None:
+        """Take note of the number of a window that was submitted, from 0 on."""
+
+    def _finish(self) -> None:
+        """Write the rest when the program ends."""
+
+
+class TextExplanation(Explanation):
     """Writes windows to a file as they come, and the totals when the program ends."""
 
     def __init__(
         self, file: TextIO, native: Any, processors: Callable[[], ProcessorFacts]
     ) -> None:
+        super().__init__()
         self._file = file
         self._native = native
         self._processors = processors
         self._broken = False
+        clear(file)
         self._write(f"{TITLE}{_program()}\n")
 
-    def add(self, number: int, facts: WindowFacts) -> None:
+    def _tell(self, number: int, facts: WindowFacts) -> None:
         self._write("\n".join(window_lines(number, facts)) + "\n")
 
-    def submitted(self, number: int) -> None:
-        """Do nothing: text tells how often windows came, and not in which order."""
-
-    def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
+    def _finish(self) -> None:
         runs = times_of_runs(self._native)
         processors = [*processor_lines(self._processors())]
-        self._write("\n".join(total_lines(windows, MAX_DESCRIBED, runs, processors)))
+        lines = total_lines(self._windows(), MAX_DESCRIBED, runs, processors)
+        self._write("\n".join(lines))
 
     def _write(self, block: str) -> None:
         try:
@@ -153,7 +144,77 @@ class _Text:
         except (OSError, ValueError) as error:
             if not self._broken:
                 self._broken = True
-                say(f"the explanation cannot be written: {error}")
+                _say_broken(error)
+
+
+class MeasuredExplanation(Explanation):
+    """Writes an explanation with times when the program ends."""
+
+    ledger: Ledger
+
+    def __init__(
+        self,
+        write: Callable[[Report], None] | None,
+        legate: Any,
+        meanings: Meanings,
+        counters: Counters,
+        fused: Collection[str],
+        processors: Callable[[], ProcessorFacts],
+    ) -> None:
+        super().__init__()
+        self._write = write
+        # the program may change it
+        self._folder = os.getcwd()
+        self._legate = legate
+        self._advise: Callable[[str], str] = meanings.advise
+        self._counters = counters
+        self._fused = fused
+        self._processors = processors
+        self._before = Measured()
+        self._trace: deque[Submission] = deque(maxlen=MAX_TRACE)
+        self.ledger = Ledger()
+        self.ledger.clock(self, "add", "explanation")
+
+    def begin(self) -> None:
+        """Forget what was explained and measured, before a part with its own page."""
+        self._described.clear()
+        self._trace.clear()
+        self._before = self._measure()
+        self.ledger.clear()
+
+    def page(self, program: str) -> Iterator[str]:
+        """Yield the lines of the page of what ran since ``begin``."""
+        return page_lines(self._report(program))
+
+    def _note(self, number: int) -> None:
+        counters = self._counters
+        counters.add_runs(*self._legate.native.take_runs())
+        self._trace.append(
+            Submission(number, counters.tasks_seen, counters.tasks_submitted)
+        )
+
+    def _report(self, program: str) -> Report:
+        windows = self._windows()
+        return Report(
+            program,
+            self._folder,
+            windows,
+            find_iteration(self._trace, [facts for facts, _ in windows]),
+            self._measure().since(self._before),
+            self._processors(),
+            self._advise,
+        )
+
+    def _finish(self) -> None:
+        if self._write is None:
+            return
+        try:
+            self._write(self._report(_program()))
+        except (OSError, ValueError) as error:
+            _say_broken(error)
+
+    def _measure(self) -> Measured:
+        return measure(self._legate, self.ledger, self._fused, self._counters)
 
 
 def _print(shows_all: bool, report: Report) -> None:
@@ -174,68 +235,17 @@ def _print(shows_all: bool, report: Report) -> None:
     print("\n".join(lines), flush=True)
 
 
-class _Measured:
-    """Writes an explanation with times when the program ends."""
+def _write(
+    file: TextIO, lines: Callable[[Report], Iterable[str]], report: Report
+) -> None:
+    """Write a report to a file, in place of what is in it."""
+    clear(file)
+    file.writelines(f"{line}\n" for line in lines(report))
+    file.flush()
 
-    def __init__(
-        self,
-        write: Callable[[Report], None] | None,
-        legate: Any,
-        meanings: Meanings,
-        counters: Counters,
-        fused: Collection[str],
-        processors: Callable[[], ProcessorFacts],
-    ) -> None:
-        self._write = write
-        # the program may change it
-        self._folder = os.getcwd()
-        self._legate = legate
-        self._advise: Callable[[str], str] = meanings.advise
-        self._counters = counters
-        self._fused = fused
-        self._processors = processors
-        self._before = Measured()
-        self._trace: deque[Submission] = deque(maxlen=MAX_TRACE)
-        self.ledger = Ledger()
 
-    def add(self, number: int, facts: WindowFacts) -> None:
-        """Do nothing: times are known in the end."""
-
-    def submitted(self, number: int) -> None:
-        counters = self._counters
-        counters.add_runs(*self._legate.native.take_runs())
-        self._trace.append(
-            Submission(number, counters.tasks_seen, counters.tasks_submitted)
-        )
-
-    def begin(self) -> None:
-        """Let all that was counted and measured count no more."""
-        self._trace.clear()
-        self._before = self._measure()
-        self.ledger.clear()
-
-    def report(self, program: str, windows: list[tuple[WindowFacts, int]]) -> Report:
-        """Return what there is to tell since the beginning."""
-        return Report(
-            program,
-            self._folder,
-            windows,
-            find_iteration(self._trace, [facts for facts, _ in windows]),
-            self._measure().since(self._before),
-            self._processors(),
-            self._advise,
-        )
-
-    def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
-        if self._write is None:
-            return
-        try:
-            self._write(self.report(_program(), windows))
-        except (OSError, ValueError) as error:
-            say(f"the explanation cannot be written: {error}")
-
-    def _measure(self) -> Measured:
-        return measure(self._legate, self.ledger, self._fused, self._counters)
+def _say_broken(error: Exception) -> None:
+    say(f"the explanation cannot be written: {error}")
 
 
 def _program() -> str:

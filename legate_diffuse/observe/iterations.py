@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from legate_diffuse.observe.facts import WindowFacts
 from legate_diffuse.observe.lines import Line
 from legate_diffuse.observe.naming import file_and_line
+from legate_diffuse.observe.repeats import shortest_cycle
 
 # So many windows are looked at, of which an iteration may take this many.
 MAX_TRACE: Final = 2048
@@ -69,7 +70,7 @@ def find_iteration(
         return None
     body = [windows[number] for number in numbers[start : start + period]]
     steps = [(one.provenance, one.verb) for each in body for one in each.operations]
-    within = len(steps) // _cycle(steps)
+    within = len(steps) // shortest_cycle(steps)
     # from one submission to the same one some periods later
     periods = (length - 1) // period
     first, last = trace[start], trace[start + periods * period]
@@ -100,17 +101,6 @@ def _longest_repetition(numbers: Sequence[int]) -> tuple[int, int, int]:
             if run > period and length > best[1] + (period > best[2]) * best[2]:
                 best = position - length + 1, length, period
     return best
-
-
-def _cycle(steps: Sequence[object]) -> int:
-    """Return after how many steps they repeat themselves, all of them if they don't."""
-    count = len(steps)
-    for length in range(1, count // 2 + 1):
-        if count % length == 0 and all(
-            steps[n] == steps[n - length] for n in range(length, count)
-        ):
-            return length
-    return max(count, 1)
 
 
 def _counts_of_lines(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
+from legate_diffuse.fusion.plan import PlannedNest
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.location import locate
 
@@ -135,6 +136,12 @@ class Measured:
     compiling: float = 0.0
     ledger: Ledger = field(default_factory=Ledger)
     runs: list[TaskTime] = field(default_factory=list)
+
+    def of_nests(self, nests: Iterable[PlannedNest]) -> float:
+        """Return the seconds of the kernels of nests."""
+        return sum(
+            self.kernels[nest.kernel] for nest in nests if nest.kernel is not None
+        )
 
     def since(self, before: Measured) -> Measured:
         """Return what was measured after an earlier time, when the ledger was empty."""

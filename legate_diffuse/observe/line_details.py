@@ -53,8 +53,7 @@ def line_details(
     for wall in walls:
         text = f"{wall.what}. {wall.advice}"
         yield f"<p><strong>Wall:</strong> {escape(text)}</p>"
-    lines = {} if report.iteration is None else report.iteration.lines
-    if (one := lines.get(line)) is not None:
+    if (one := report.in_iteration(line)) is not None:
         yield (
             f"<p>In each iteration: {average(one.operations, 'operation')} in "
             f"{average(one.loops, 'loop')} of {average(one.tasks, 'task')}</p>"
@@ -158,7 +157,7 @@ def _in_launch(
             yield from _in_loop(number, window, launch, loop, report)
         if part.times > 1:
             same = taking[part.first : part.end]
-            seconds = sum(_loop_seconds(loop, report) for _, loop in same)
+            seconds = sum(report.measured.of_nests(loop.nests) for _, loop in same)
             come = "The same loops come" if part.length > 1 else "Such a loop comes"
             yield (f"<p>{come} {part.times:,} times, {in_seconds(seconds)} in all</p>")
     if launch.stored:
@@ -176,7 +175,7 @@ def _in_loop(
     loop: LoopFacts,
     report: Report,
 ) -> Iterator[str]:
-    seconds = _loop_seconds(loop, report)
+    seconds = report.measured.of_nests(loop.nests)
     lines = _lines_of(window, loop)
     links = ", ".join(link(line) for line in sorted(lines)[:_MOST_LINES])
     more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
@@ -194,11 +193,6 @@ def _lines_of(window: WindowFacts, loop: LoopFacts) -> frozenset[Line]:
         for n in loop.operations
         if (found := file_and_line(window.operations[n].provenance)) is not None
     )
-
-
-def _loop_seconds(loop: LoopFacts, report: Report) -> float:
-    times = report.measured.kernels
-    return sum(times[nest.kernel] for nest in loop.nests if nest.kernel is not None)
 
 
 def _refused(before: str, refusal: Refusal) -> str:

@@ -72,7 +72,7 @@ def costs_of_lines(
         for loop, nest in _nests(window):
             # a copy of what others still read is made for all of a loop's operations
             positions = nest.nest.tasks or loop.operations
-            share = _seconds(nest, measured) / len(positions)
+            share = measured.of_nests([nest]) / len(positions)
             for position in positions:
                 at(window.operations[position].provenance).loops[number] += share
     for task in measured.other_tasks:
@@ -88,10 +88,6 @@ def _nests(window: WindowFacts) -> Iterator[tuple[LoopFacts, PlannedNest]]:
     for launch in window.launches or ():
         for loop in launch.loops:
             yield from ((loop, nest) for nest in loop.nests)
-
-
-def _seconds(nest: PlannedNest, measured: Measured) -> float:
-    return 0.0 if nest.kernel is None else measured.kernels[nest.kernel]
 
 
 def find_walls(
@@ -131,9 +127,9 @@ def find_walls(
     return sorted(walls, key=lambda wall: -wall.seconds)
 
 
-# Nothing was refused, or the wall is what comes before.
 # What copies are called, and a task of ours that does nothing else.
 _COPY: Final = "copy"
+# Nothing was refused, or the wall is what comes before.
 _OF_OTHERS: Final = (None, Refusal.OTHER_TASK)
 
 

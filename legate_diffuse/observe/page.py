@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from typing import Final, TextIO
+from typing import Final
 
-from legate_diffuse.observe.destination import clear
 from legate_diffuse.observe.line_details import anchor, line_details, link
 from legate_diffuse.observe.lines import Line, LineCosts, Wall
 from legate_diffuse.observe.quantities import average, in_bytes, in_seconds, percent
@@ -21,18 +20,10 @@ MOST: Final = 5  # walls at the top
 _MOST_WALLS: Final = 200
 
 
-def write_page(file: TextIO, report: Report) -> None:
-    """Write the page to a file, in place of what is in it."""
-    clear(file)
-    file.writelines(f"{line}\n" for line in page_lines(report))
-    file.flush()
-
-
 def page_lines(report: Report) -> Iterator[str]:
     """Yield the lines of the page."""
     summary = summarize(report)
-    costs, walls = summary.costs, summary.walls
-    sources = read_sources(report.folder, costs)
+    sources = read_sources(report.folder, summary.costs)
     style = files("legate_diffuse.observe").joinpath("page.css").read_text("utf-8")
     title = f"{TITLE}{report.program}"
     yield PAGE_MARK
@@ -44,9 +35,9 @@ def page_lines(report: Report) -> Iterator[str]:
     yield from _totals(report, summary)
     yield from _times(summary)
     yield from _costliest_lines(summary, sources)
-    yield from _walls(walls, sources)
-    for file in _by_cost(costs):
-        yield from _source(file, sources[file], costs, walls, report)
+    yield from _walls(summary.walls, sources)
+    for file in _by_cost(summary.costs):
+        yield from _source(file, sources[file], summary, report)
     yield "</main>\n</body>\n</html>"
 
 
@@ -83,23 +74,18 @@ def _totals(report: Report, summary: Summary) -> Iterator[str]:
 def _times(summary: Summary) -> Iterator[str]:
     yield '<section aria-labelledby="times"><h2 id="times">Where the time went</h2>'
     for clock in summary.clocks:
-        yield from _time_table(clock.title, clock.seconds, clock.parts)
+        yield f"<table><caption>{clock.title}</caption><tbody>"
+        for name, seconds in clock.parts:
+            share = percent(seconds, clock.seconds)
+            yield (
+                f'<tr><th scope="row">{name}</th><td>{in_seconds(seconds)}</td>'
+                f'<td>{share}</td><td class="bar"><span style="width:{share}"></span>'
+                "</td></tr>"
+            )
+        yield "</tbody></table>"
     if sentences := " ".join(summary.notes):
         yield f"<p>{escape(sentences)}</p>"
     yield "</section>"
-
-
-def _time_table(
-    title: str, total: float, rows: Sequence[tuple[str, float]]
-) -> Iterator[str]:
-    yield f"<table><caption>{title}</caption><tbody>"
-    for name, seconds in rows:
-        share = percent(seconds, total)
-        yield (
-            f'<tr><th scope="row">{name}</th><td>{in_seconds(seconds)}</td><td>{share}'
-            f'</td><td class="bar"><span style="width:{share}"></span></td></tr>'
-        )
-    yield "</tbody></table>"
 
 
 def _costliest_lines(summary: Summary, sources: Sources) -> Iterator[str]:
@@ -144,39 +130,35 @@ def _wall_list(walls: Sequence[Wall], sources: Sources) -> Iterator[str]:
 
 
 def _source(
-    file: str,
-    source: Sequence[str],
-    costs: Mapping[Line, LineCosts],
-    walls: Sequence[Wall],
-    report: Report,
+    file: str, source: Sequence[str], summary: Summary, report: Report
 ) -> Iterator[str]:
     """Yield a file's source, each line with what became of it."""
     heading = escape(file)
     yield f'<section aria-label="{heading}"><h2>{heading}</h2><div class="source">'
-    most = max(cost.seconds for cost in costs.values())
-    total = sum(cost.seconds for cost in costs.values())
+    most = max(cost.seconds for cost in summary.costs.values())
     for number, text in enumerate(source, 1):
-        cost = costs.get((file, number))
+        line = file, number
+        cost = summary.costs.get(line)
         shown = f'<span class="number">{number}</span><code>{escape(text)}</code>'
         if cost is None:
             yield f'<div class="line">{shown}</div>'
             continue
         heat = cost.seconds / most if most else 0.0
         yield (
-            f'<details class="line" id="{anchor((file, number))}" '
+            f'<details class="line" id="{anchor(line)}" '
             f'style="--heat:{heat:.2f}"><summary>{shown}'
-            f'<span class="counts">{_counts((file, number), report)}</span>'
-            f'<span class="cost">{percent(cost.seconds, total)}</span></summary>'
+            f'<span class="counts">{_counts(line, report)}</span>'
+            f'<span class="cost">{percent(cost.seconds, summary.seconds)}</span>'
+            "</summary>"
         )
-        own = [wall for wall in walls if wall.line == (file, number)]
-        yield from line_details((file, number), cost, own, report)
+        own = [wall for wall in summary.walls if wall.line == line]
+        yield from line_details(line, cost, own, report)
         yield "</details>"
     yield "</div></section>"
 
 
 def _counts(line: Line, report: Report) -> str:
     """Return in how many loops and tasks of an iteration a line takes part."""
-    lines = {} if report.iteration is None else report.iteration.lines
-    if (found := lines.get(line)) is None:
+    if (found := report.in_iteration(line)) is None:
         return ""
     return f"{average(found.loops, 'loop')}, {average(found.tasks, 'task')}"

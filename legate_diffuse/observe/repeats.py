@@ -40,6 +40,14 @@ def parts(items: Sequence[Hashable]) -> Iterator[Part]:
         first = best.end
 
 
+def shortest_cycle(items: Sequence[Hashable]) -> int:
+    """Return after how many items they repeat themselves, all of them if they don't."""
+    count = len(items)
+    lengths = (n for n in range(1, count // 2 + 1) if count % n == 0)
+    cycles = (n for n in lengths if _times(items, 0, n) * n == count)
+    return next(cycles, max(count, 1))
+
+
 def _times(items: Sequence[Hashable], first: int, length: int) -> int:
     """Return how often items come one after the other."""
     end = first + length

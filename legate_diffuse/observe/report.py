@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from legate_diffuse.observe.facts import WindowFacts
-from legate_diffuse.observe.iterations import Iteration
+from legate_diffuse.observe.iterations import Iteration, LineCounts
 from legate_diffuse.observe.ledger import Measured
+from legate_diffuse.observe.lines import Line
 from legate_diffuse.observe.processors import ProcessorFacts
 
 
@@ -28,3 +29,7 @@ class Report:
     measured: Measured
     processors: ProcessorFacts
     advise: Callable[[str], str]
+
+    def in_iteration(self, line: Line) -> LineCounts | None:
+        """Return what an iteration takes of a line, None if it has none of it."""
+        return None if self.iteration is None else self.iteration.lines.get(line)

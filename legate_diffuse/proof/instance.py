@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -50,10 +51,4 @@ class Instance:
     @property
     def num_elements(self) -> int:
         """How many elements all stores have."""
-        total = 0
-        for extents in self.extents.values():
-            count = 1
-            for extent in extents:
-                count *= extent
-            total += count
-        return total
+        return sum(map(prod, self.extents.values()))

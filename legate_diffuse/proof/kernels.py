@@ -18,7 +18,7 @@ from legate_diffuse.kernel.ir import (
     Scalar,
     Store,
 )
-from legate_diffuse.kernel.operators import ROW_ELEMENT, ROW_SUMS
+from legate_diffuse.kernel.operators import OF_ROWS, ROW_ELEMENT, ROW_SUMS
 from legate_diffuse.proof.symbols import applied, digest, mixed, tag
 
 if TYPE_CHECKING:
@@ -56,9 +56,6 @@ class Results:
     reduced: dict[int, Symbols]
 
 
-Step = tuple[str, int, "Symbols", tuple[int, ...]]
-
-
 class Body:
     """The body of a kernel, made ready to run often.
 
@@ -69,12 +66,9 @@ class Body:
     def __init__(self, kernel: Kernel) -> None:
         self.arguments = kernel.arguments
         self.num_scalars = len(kernel.scalars)
-        # what each step is, its argument or the like, its symbol, and its operands
-        self._steps: list[Step] = [
-            (kind, number, np.asarray(symbol), operands)
-            for kind, number, symbol, operands in (
-                _step(kernel, step) for step in kernel.body
-            )
+        # with the symbol of each
+        self._steps = [
+            (each, np.asarray(_symbol(kernel, each))) for each in kernel.body
         ]
 
     def run(
@@ -97,61 +91,49 @@ class Body:
         """
         values: list[Symbols] = []
         found = Results({}, {})
-        for kind, number, symbol, operands in self._steps:
-            if kind == "op":
-                values.append(applied(symbol, [values[n] for n in operands]))
-            elif kind == "load":
-                values.append(load(number))
-            elif kind == "scalar":
-                values.append(scalars[number])
-            elif kind == "constant":
-                values.append(symbol)
-            elif kind == "index":
-                loop = len(extents) - 1 - number
-                along = np.arange(first[loop], first[loop] + extents[loop])
-                shape = [-1 if each == loop else 1 for each in range(len(extents))]
-                values.append(index_symbols(along).reshape(shape))
-            elif kind == "rows":
-                given = [values[n] for n in operands]
-                values.append(_over_rows(symbol, given, numbers))
-            elif kind == "element":
-                rows, columns, elements, wanted = [values[n] for n in operands]
-                given = [rows, digest(columns), digest(elements), wanted]
-                values.append(applied(symbol, given))
-            elif kind == "store":
-                # what was loaded is a part of memory, which is about to change
-                found.written[number] = values[operands[0]].copy()
-            else:
-                found.reduced[number] = applied(symbol, [values[operands[0]]])
+        for step, symbol in self._steps:
+            match step:
+                case Load(argument):
+                    values.append(load(argument))
+                case Scalar(index):
+                    values.append(scalars[index])
+                case Constant():
+                    values.append(symbol)
+                case Index(dimension):
+                    loop = len(extents) - 1 - dimension
+                    along = np.arange(first[loop], first[loop] + extents[loop])
+                    shape = [-1 if each == loop else 1 for each in range(len(extents))]
+                    values.append(index_symbols(along).reshape(shape))
+                case Op(name, _, operands):
+                    given = [values[n] for n in operands]
+                    if name in ROW_SUMS:
+                        values.append(_over_rows(symbol, given, numbers))
+                        continue
+                    if name == ROW_ELEMENT:
+                        given[1:3] = map(digest, given[1:3])
+                    values.append(applied(symbol, given))
+                case Store(argument, value):
+                    # what was loaded is a part of memory, which is about to change
+                    found.written[argument] = values[value].copy()
+                case Reduce(argument, value):
+                    found.reduced[argument] = applied(symbol, [values[value]])
         return found
 
 
-def _step(
-    kernel: Kernel, step: Instruction
-) -> tuple[str, int, np.uint64, tuple[int, ...]]:
-    nothing = np.uint64(0)
+def _symbol(kernel: Kernel, step: Instruction) -> np.uint64:
+    """Return the symbol of what a step does, if that has one."""
     match step:
-        case Load(argument):
-            return "load", argument, nothing, ()
-        case Scalar(index):
-            return "scalar", index, nothing, ()
-        case Index(dimension):
-            return "index", dimension, nothing, ()
         case Constant(dtype, bits):
-            return "constant", 0, tag("constant", dtype, bits), ()
+            return tag("constant", dtype, bits)
+        case Op(name, dtype, operands) if name in OF_ROWS:
+            return tag("op", name, dtype)
         case Op(name, dtype, operands):
-            if name in ROW_SUMS:
-                return "rows", 0, tag("op", name, dtype), operands
-            if name == ROW_ELEMENT:
-                return "element", 0, tag("op", name, dtype), operands
             types = tuple(kernel.dtype_of(operand) for operand in operands)
-            return "op", 0, tag("op", name, dtype, types), operands
-        case Store(argument, value):
-            return "store", argument, nothing, (value,)
-        case Reduce(argument, value):
+            return tag("op", name, dtype, types)
+        case Reduce(argument):
             given = kernel.arguments[argument]
-            symbol = tag("reduce", given.reduces, given.dtype)
-            return "reduce", argument, symbol, (value,)
+            return tag("reduce", given.reduces, given.dtype)
+    return np.uint64(0)
 
 
 def index_symbols(indices: NDArray[np.int64]) -> Symbols:

@@ -11,9 +11,10 @@ import numpy as np
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.proof.buffers import Buffer, RefutedError
 from legate_diffuse.proof.kernels import Body
+from legate_diffuse.proof.nest import Setting
 from legate_diffuse.proof.reference import Memory, Reference, scalar_symbol, shown
-from legate_diffuse.proof.schedule import PERIOD, Way, run_program
-from legate_diffuse.proof.tiles import Argument, run_tiles
+from legate_diffuse.proof.schedule import PERIOD, ProgramRun, Way
+from legate_diffuse.proof.tiles import Argument, TiledRun
 from legate_diffuse.proof.words import Program, Tiling, read_words
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ class PlanRunner:
         self, each: Numbered, tiling: Tiling | None, program: Program, way: Way
     ) -> None:
         launch = each.launch
+        setting = Setting(each.kernels, self.reference.numbers, self.poison)
         if tiling is not None:
             arguments = [
                 Argument(
@@ -184,27 +186,21 @@ class PlanRunner:
                     zip(launch.arguments, launch.privileges, strict=True)
                 )
             ]
-            run_tiles(
-                tiling,
-                program,
-                arguments,
-                self.memory.elements,
-                each.kernels,
-                self.reference.numbers,
-                self.poison,
-                way,
-            )
+            TiledRun(
+                tiling, program, arguments, self.memory.elements, setting, way
+            ).run()
         elif launch.partitioned:
-            self._run_partitioned(each, program, way)
+            self._run_partitioned(launch, program, setting, way)
         else:
-            self._run_whole(each, program, way)
+            self._run_whole(launch, program, setting, way)
 
     def _is_replicated(self, view: int) -> bool:
         return bool(self.instance.views[view].root.scalar_storage)
 
-    def _run_whole(self, each: Numbered, program: Program, way: Way) -> None:
+    def _run_whole(
+        self, launch: Any, program: Program, setting: Setting, way: Way
+    ) -> None:
         """Run a program on one processor, over whole stores."""
-        launch = each.launch
         stores = [self.instance.stores[view] for view in launch.arguments]
         if len(set(stores)) != len(stores):
             raise RefutedError("a task has one store twice")
@@ -219,16 +215,15 @@ class PlanRunner:
                 self._destroy(elements)
             writes = bool(privilege & WRITE)
             buffers.append(Buffer(elements, f"store %{store}", writes))
-        run_program(
-            program, buffers, each.kernels, self.reference.numbers, self.poison, way
-        )
+        ProgramRun(program, buffers, setting, way).run()
         for store, buffer in zip(stores, buffers, strict=True):
             if buffer.writes:
                 self.memory.elements[store] = buffer.elements
 
-    def _run_partitioned(self, each: Numbered, program: Program, way: Way) -> None:
+    def _run_partitioned(
+        self, launch: Any, program: Program, setting: Setting, way: Way
+    ) -> None:
         """Run a nest on several points, each of which has a part of all arguments."""
-        launch = each.launch
         (nest,) = program.nests
         shape = nest.extents
         buffers = []
@@ -260,15 +255,15 @@ class PlanRunner:
             writes = privilege >= REDUCE or bool(privilege & WRITE)
             buffers.append((Buffer(whole, f"store %{store}", writes), seen.shape))
         _check_apart([buffer for buffer, _ in buffers])
-        self._run_points(each, program, buffers, way)
+        self._run_points(program, buffers, setting, way)
         for seen, share in shares:
             seen += share
 
     def _run_points(
         self,
-        each: Numbered,
         program: Program,
         buffers: Sequence[tuple[Buffer, tuple[int, ...]]],
+        setting: Setting,
         way: Way,
     ) -> None:
         (nest,) = program.nests
@@ -282,14 +277,8 @@ class PlanRunner:
                 for dim, extent in zip(operand.dims, nest.extents, strict=True)
             ]
             operands.append(replace(operand, dims=tuple(dims)))
-        run_program(
-            replace(program, nests=(replace(nest, operands=tuple(operands)),)),
-            [buffer for buffer, _ in buffers],
-            each.kernels,
-            self.reference.numbers,
-            self.poison,
-            way,
-        )
+        program = replace(program, nests=(replace(nest, operands=tuple(operands)),))
+        ProgramRun(program, [buffer for buffer, _ in buffers], setting, way).run()
 
 
 def _check_apart(buffers: Sequence[Buffer]) -> None:

@@ -15,20 +15,34 @@ from legate_diffuse.proof.symbols import spread
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from legate_diffuse.proof.symbols import Symbols
+    from legate_diffuse.proof.symbols import Poison, Symbols
     from legate_diffuse.proof.words import Nest
 
 
 @dataclass(frozen=True)
-class Machine:
-    """What nests run on: the buffers of arguments, then scratch buffers, and kernels.
+class Setting:
+    """What the programs of a launch run with.
 
-    Scratch buffers are numbered from -1 downwards.
+    Attributes:
+        kernels: by number.
+        numbers: what rows and columns are.
+        poison: for what nobody has written.
+    """
+
+    kernels: Mapping[int, Body]
+    numbers: Numbers
+    poison: Poison
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What nests run on: the buffers of arguments, and then scratch buffers.
+
+    The latter are numbered from -1 downwards.
     """
 
     buffers: Mapping[int, Buffer]
-    kernels: Mapping[int, Body]
-    numbers: Numbers
+    setting: Setting
 
     def run(
         self,
@@ -56,9 +70,9 @@ class Machine:
             extents[loop], offset[loop] = end - begin, begin
         if 0 in extents:
             return
-        if nest.kernel not in self.kernels:
+        if nest.kernel not in self.setting.kernels:
             raise RefutedError("a nest has a kernel that is not there")
-        kernel = self.kernels[nest.kernel]
+        kernel = self.setting.kernels[nest.kernel]
         boxes = self._boxes(nest, kernel, offset, extents)
         self._check(nest, kernel, boxes, extents)
         results = kernel.run(
@@ -66,7 +80,7 @@ class Machine:
             [np.asarray(np.uint64(each & (2**64 - 1))) for each in nest.scalars[::2]],
             [one + more for one, more in zip(nest.first, offset, strict=True)],
             extents,
-            self.numbers,
+            self.setting.numbers,
         )
         for number, values in results.written.items():
             buffer = self.buffers[nest.operands[number].base]

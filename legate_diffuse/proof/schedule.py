@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from legate_diffuse.proof.buffers import Buffer, RefutedError, Ring
-from legate_diffuse.proof.nest import Machine
+from legate_diffuse.proof.nest import Machine, Setting
 from legate_diffuse.proof.words import ALL_ROWS, NO_MARGIN, STANDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from legate_diffuse.proof.kernels import Body, Numbers
-    from legate_diffuse.proof.symbols import Poison, Symbols
+    from legate_diffuse.proof.symbols import Symbols
     from legate_diffuse.proof.words import Nest, Program
 
 
@@ -69,45 +68,31 @@ class _Member:
         return self.first_row + self.nest.shift
 
 
-def run_program(
-    program: Program,
-    arguments: Sequence[Buffer],
-    kernels: Mapping[int, Body],
-    numbers: Numbers,
-    poison: Poison,
-    way: Way,
-) -> None:
-    """Run a program over the buffers of its arguments.
+class ProgramRun:
+    """A program over the buffers of its arguments, and a way to run it."""
 
-    Raises:
-        RefutedError: it does what no program may do.
-    """
-    runner = _Runner(program, arguments, kernels, numbers, poison, way)
-    runner.run()
-
-
-class _Runner:
     def __init__(
         self,
         program: Program,
         arguments: Sequence[Buffer],
-        kernels: Mapping[int, Body],
-        numbers: Numbers,
-        poison: Poison,
+        setting: Setting,
         way: Way,
     ) -> None:
         self.program = program
-        self.kernels = kernels
-        self.numbers = numbers
-        self.poison = poison
+        self.setting = setting
         self.way = way
         self.buffers = dict(enumerate(arguments))
         for place, scratch in enumerate(program.buffers):
             name = f"scratch buffer {place}"
-            elements = poison.fresh(scratch.extents)
+            elements = setting.poison.fresh(scratch.extents)
             self.buffers[~place] = Buffer(elements, name)
 
     def run(self) -> None:
+        """Run it.
+
+        Raises:
+            RefutedError: it does what no program may do.
+        """
         first = 0
         origins: dict[int, int] = {}
         for own in self.program.bands:
@@ -126,7 +111,7 @@ class _Runner:
 
     def _alone(self, number: int, nest: Nest) -> None:
         self._check_lives(number, nest)
-        Machine(self.buffers, self.kernels, self.numbers).run(nest)
+        Machine(self.buffers, self.setting).run(nest)
 
     def _check_lives(self, number: int, nest: Nest) -> None:
         for operand in nest.operands:
@@ -173,9 +158,8 @@ class _Runner:
                 self._alone(member.number, member.nest)
             return
         count, margins = self._tiles(members, tiled)
-        machine = Machine(
-            self._with_rings(members, count, margins, tiled), self.kernels, self.numbers
-        )
+        buffers = self._with_rings(members, count, margins, tiled)
+        machine = Machine(buffers, self.setting)
         if count == 1:
             self._run_blocks(machine, members, [(0, m.num_rows) for m in members], {})
         else:
@@ -239,7 +223,7 @@ class _Runner:
             return False
         if nest.rows < 0:
             return True
-        kernel = self.kernels[nest.kernel]
+        kernel = self.setting.kernels[nest.kernel]
         return all(
             operand.dims[nest.rows] >= 0
             or (argument.reduces is not None and set(operand.dims) == {-1})
@@ -260,7 +244,7 @@ class _Runner:
             member.number: {
                 number: np.zeros((), dtype=np.uint64)
                 for number, operand in enumerate(member.nest.operands)
-                if self.kernels[member.nest.kernel].arguments[number].reduces
+                if self.setting.kernels[member.nest.kernel].arguments[number].reduces
                 and set(operand.dims) <= {-1}
             }
             for member in members
@@ -328,6 +312,6 @@ class _Runner:
             if ring.num_places < scratch.extents[0]:
                 shape = ring.num_places, *scratch.extents[1:]
                 name = f"circular buffer {place}"
-                elements = self.poison.fresh(shape)
+                elements = self.setting.poison.fresh(shape)
                 found[~place] = Buffer(elements, name, ring=ring)
         return found

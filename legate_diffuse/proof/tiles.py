@@ -11,14 +11,14 @@ import numpy as np
 
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.proof.buffers import Buffer, RefutedError
-from legate_diffuse.proof.schedule import Way, run_program
+from legate_diffuse.proof.nest import Setting
+from legate_diffuse.proof.schedule import ProgramRun, Way
 from legate_diffuse.proof.words import (
     ALL,
     EVERYWHERE,
     GUARD,
     NEAR,
     Nest,
-    Operand,
     Part,
     Program,
     Scratch,
@@ -26,10 +26,9 @@ from legate_diffuse.proof.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from legate_diffuse.proof.kernels import Body, Numbers
-    from legate_diffuse.proof.symbols import Poison, Symbols
+    from legate_diffuse.proof.symbols import Symbols
 
 Range = tuple[int, int]
 
@@ -56,56 +55,40 @@ class Argument:
         return self.privilege >= REDUCE or bool(self.privilege & WRITE)
 
 
-def run_tiles(
-    tiling: Tiling,
-    program: Program,
-    arguments: Sequence[Argument],
-    memory: dict[int, Symbols],
-    kernels: Mapping[int, Body],
-    numbers: Numbers,
-    poison: Poison,
-    way: Way,
-) -> None:
-    """Run a tiled program over the stores in memory, and change these.
+class TiledRun:
+    """A tiled program over the stores in memory, which it changes."""
 
-    Raises:
-        RefutedError: a point does what it may not.
-    """
-    run = _TiledRun(tiling, program, arguments, memory, kernels, numbers, poison, way)
-    run.run()
-
-
-class _TiledRun:
     def __init__(
         self,
         tiling: Tiling,
         program: Program,
         arguments: Sequence[Argument],
         memory: dict[int, Symbols],
-        kernels: Mapping[int, Body],
-        numbers: Numbers,
-        poison: Poison,
+        setting: Setting,
         way: Way,
     ) -> None:
         self.tiling = tiling
         self.program = program
         self.arguments = arguments
         self.memory = memory
-        self.kernels = kernels
-        self.numbers = numbers
-        self.poison = poison
+        self.setting = setting
         self.way = way
         # what the task finds, and what it leaves
         self.before = [memory[each.store].copy() for each in arguments]
         self.after = [memory[each.store].copy() for each in arguments]
 
     def run(self) -> None:
+        """Run the points of all tiles.
+
+        Raises:
+            RefutedError: a point does what it may not.
+        """
         self._check()
         for number, each in enumerate(self.arguments):
             if each.privilege >= REDUCE:
                 self.after[number][...] = 0
             elif each.changes and not each.privilege & READ:
-                fresh = self.poison.fresh(self.after[number].shape)
+                fresh = self.setting.poison.fresh(self.after[number].shape)
                 self.before[number], self.after[number] = fresh, fresh.copy()
         tiles = list(self._tiles())
         futures: list[dict[int, Symbols]] = []
@@ -185,7 +168,7 @@ class _TiledRun:
             source = self.after[number] if each.changes else self.before[number]
             if each.replicated and each.privilege < REDUCE:
                 source = self.before[number]
-            elements = self.poison.fresh(source.shape)
+            elements = self.setting.poison.fresh(source.shape)
             if each.privilege >= REDUCE:
                 elements = np.zeros(source.shape, dtype=np.uint64)
             else:
@@ -195,14 +178,8 @@ class _TiledRun:
             seen = elements.reshape(()) if each.replicated else elements
             buffers.append(Buffer(seen, name, each.changes))
         given = [buffer.elements.copy() for buffer in buffers]
-        run_program(
-            self._restricted(tile),
-            buffers,
-            self.kernels,
-            self.numbers,
-            self.poison,
-            replace(self.way, tiles=1),
-        )
+        way = replace(self.way, tiles=1)
+        ProgramRun(self._restricted(tile), buffers, self.setting, way).run()
         futures = {}
         for number, each in enumerate(self.arguments):
             if not each.changes:
@@ -245,7 +222,7 @@ class _TiledRun:
         """Return what lies between the elements that another argument tells."""
         begin, end = told[teller]
         symbols = self.before[teller][begin:end]
-        found = self.numbers.find(symbols)
+        found = self.setting.numbers.find(symbols)
         extent = self.before[number].shape[0]
         if found is None:
             return 0, extent
@@ -307,19 +284,12 @@ class _TiledRun:
             if -len(origins) <= operand.base < 0:
                 origin = origins[~operand.base]
                 low = [a - b for a, b in zip(low, origin, strict=True)]
-            operands.append(Operand(operand.base, operand.dims, tuple(low)))
-        return Nest(
-            nest.kernel,
-            nest.num_written,
-            nest.rows,
-            nest.shift,
-            nest.before,
-            nest.after,
-            nest.distances,
-            tuple(extents if runs else [0] * len(extents)),
-            tuple(first),
-            nest.scalars,
-            tuple(operands),
+            operands.append(replace(operand, low=tuple(low)))
+        return replace(
+            nest,
+            extents=tuple(extents if runs else [0] * len(extents)),
+            first=tuple(first),
+            operands=tuple(operands),
         )
 
 

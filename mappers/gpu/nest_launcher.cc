@@ -15,10 +15,8 @@ namespace {
 bool has_columns(const ParsedNest& nest) {
   const auto& [head, operands] = nest;
 
-  return std::any_of(operands.begin(), operands.begin() + head.num_written, [&](auto& operand) {
-    return std::any_of(operand.dims, operand.dims + head.dim,
-                       [](auto of_root) { return of_root >= 0; });
-  });
+  return !std::all_of(operands.begin(), operands.begin() + head.num_written,
+                      [&](auto& operand) { return operand.stands(head.dim); });
 }
 
 }  // namespace

@@ -108,13 +108,6 @@ std::int64_t folds_of(const Program& program) {
   return kernels_run_on_gpus() ? fold_bytes(program.nests, program.num_nests) : 0;
 }
 
-LaunchHeader partitioned_header(const Program& program) {
-  LaunchHeader header{true};
-
-  header.fold_size = folds_of(program);
-  return header;
-}
-
 // The memory for the scratch buffers of a program that runs on one point. On GPUs nests run one
 // after the other.
 std::int64_t scratch_of(const Program& program, const std::vector<RootShape>& shapes,
@@ -156,55 +149,47 @@ legate::Variable add_argument(legate::AutoTask& task, const Access& access) {
   return partition;
 }
 
-void submit_tiled(legate::LocalTaskID id, const std::vector<Access>& arguments,
-                  const std::vector<std::int64_t>& program) {
+// Lets Legate divide the arguments as the tiling says that the program begins with, or all alike.
+void submit_divided(legate::LocalTaskID id, const std::vector<Access>& arguments,
+                    const std::vector<std::int64_t>& program) {
+  Words words{program.data(), program.size()};
   std::vector<TiledShape> shapes;
   std::vector<legate::Variable> partitions;
   std::vector<legate::Type> types;
+  std::optional<Tiling> tiling;
 
   for (const auto& [store, privilege] : arguments) {
     types.push_back(store->type());
     shapes.push_back(
         {shape_of(*store), writes(privilege) || reduces(privilege), store->has_scalar_storage()});
   }
-  check_tiled_program(program, shapes);
+  if (is_tiled(program)) {
+    check_tiled_program(program, shapes);
+    tiling.emplace(words, arguments.size());
+  } else {
+    std::vector<std::size_t> dims;
 
-  Words words{program.data(), program.size()};
-  const Tiling tiling{words, arguments.size()};
+    for (const auto& each : shapes) dims.push_back(each.shape.extents.size());
+    check_partitioned_program(words, dims);
+  }
+
   const Program parsed{words};
+  LaunchHeader header{true};
   auto* const runtime = legate::Runtime::get_runtime();
   auto task = runtime->create_task(library(), id);
 
   for (const auto& argument : arguments) partitions.push_back(add_argument(task, argument));
-  if (!needs_inline_execution(task)) divide(task, tiling, shapes, parsed, partitions, types);
-  task.add_scalar_arg(pack_launch(arguments, program, partitioned_header(parsed)));
-  runtime->submit(std::move(task));
-}
-
-// Legate divides the arguments alike.
-void submit_partitioned(legate::LocalTaskID id, const std::vector<Access>& arguments,
-                        const std::vector<std::int64_t>& program) {
-  std::vector<std::uint32_t> dims(arguments.size());
-  std::transform(arguments.begin(), arguments.end(), dims.begin(),
-                 [](const Access& access) { return access.store->dim(); });
-  check_partitioned_program({program.data(), program.size()}, dims);
-
-  auto* const runtime = legate::Runtime::get_runtime();
-  auto task = runtime->create_task(library(), id);
-  std::optional<legate::Variable> first;
-
-  for (const auto& argument : arguments) {
-    const auto partition = add_argument(task, argument);
-
-    if (!first) {
-      first = partition;
-    } else if (!needs_inline_execution(task)) {
-      task.add_constraint(legate::align(*first, partition));
+  if (!needs_inline_execution(task)) {
+    if (tiling) {
+      divide(task, *tiling, shapes, parsed, partitions, types);
+    } else {
+      for (std::size_t index = 1; index < partitions.size(); ++index) {
+        task.add_constraint(legate::align(partitions.front(), partitions[index]));
+      }
     }
   }
-  Words words{program.data(), program.size()};
-
-  task.add_scalar_arg(pack_launch(arguments, program, partitioned_header(Program{words})));
+  header.fold_size = folds_of(parsed);
+  task.add_scalar_arg(pack_launch(arguments, program, header));
   runtime->submit(std::move(task));
 }
 
@@ -267,10 +252,8 @@ std::int64_t scratch_bytes(const std::vector<RootShape>& shapes,
 
 void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program, bool partitioned) {
-  if (partitioned && is_tiled(program)) {
-    submit_tiled(id, arguments, program);
-  } else if (partitioned) {
-    submit_partitioned(id, arguments, program);
+  if (partitioned) {
+    submit_divided(id, arguments, program);
   } else {
     submit_whole(id, arguments, program);
   }

@@ -3,9 +3,6 @@
 #include "program/kernel_reader.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <string_view>
 
 namespace legate_diffuse {
@@ -26,44 +23,6 @@ bool read_number(std::istringstream& words, std::size_t& number) {
   char sign{};
 
   return static_cast<bool>(words >> sign >> number);
-}
-
-template <typename T, typename Value>
-void set_limit(bool least, Value& value) {
-  const auto limit = least ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
-
-  std::memcpy(value.data(), &limit, sizeof limit);
-}
-
-template <typename T, typename Value>
-void set_one(Value& value) {
-  const T one{1};
-
-  std::memcpy(value.data(), &one, sizeof one);
-}
-
-// The identity of an operator, from which Legion's reductions start (kernel/reductions.py).
-template <typename Value>
-bool set_identity(const std::string& name, const std::string& dtype, Value& value) {
-  const auto least = name == "min";
-
-  if (name == "add" || name == "or") return true;
-  if (name == "and") return value[0] = 1, true;
-  if (name == "mul") {
-    if (dtype == "float64") return set_one<double>(value), true;
-    if (dtype == "float32") return set_one<float>(value), true;
-    return value[0] = 1, true;  // the lowest byte comes first
-  }
-  if (dtype == "float64") return set_limit<double>(least, value), true;
-  if (dtype == "float32") return set_limit<float>(least, value), true;
-  if (dtype == "int64") return set_limit<std::int64_t>(least, value), true;
-  if (dtype == "int32") return set_limit<std::int32_t>(least, value), true;
-  if (dtype == "int16") return set_limit<std::int16_t>(least, value), true;
-  if (dtype == "int8") return set_limit<std::int8_t>(least, value), true;
-  if (dtype == "uint64") return set_limit<std::uint64_t>(least, value), true;
-  if (dtype == "uint32") return set_limit<std::uint32_t>(least, value), true;
-  if (dtype == "uint16") return set_limit<std::uint16_t>(least, value), true;
-  return dtype == "uint8" && (set_limit<std::uint8_t>(least, value), true);
 }
 
 // Sets the bytes of a number that is written in hexadecimal digits.
@@ -226,7 +185,7 @@ bool KernelReader::combine(Step& step) {
   step.parts = is_complex(dtype) ? 2 : 1;
   step.is_updated = (kernel_.described_[step.number].flags & KernelArgument::UPDATED) != 0;
   step.is_limited = (name == "min" || name == "max") && dtype.rfind("float", 0) == 0;
-  return step.apply && set_identity(name, dtype, step.value);
+  return step.apply && set_identity(name, component(dtype), step.value.data());
 }
 
 }  // namespace legate_diffuse

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <functional>
+#include <limits>
 #include <type_traits>
 
 #include "program/conversions.h"
@@ -34,280 +36,160 @@ typename Wrapping<T>::Type wrapping(T x) {
   return static_cast<typename Wrapping<T>::Type>(x);
 }
 
-struct Add {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(wrapping(a) + wrapping(b));
+constexpr auto ADD = [](auto a, auto b) {
+  return static_cast<decltype(a)>(wrapping(a) + wrapping(b));
+};
+constexpr auto SUBTRACT = [](auto a, auto b) {
+  return static_cast<decltype(a)>(wrapping(a) - wrapping(b));
+};
+constexpr auto MULTIPLY = [](auto a, auto b) {
+  return static_cast<decltype(a)>(wrapping(a) * wrapping(b));
+};
+constexpr auto NEGATE = [](auto a) {
+  using T = decltype(a);
+
+  if constexpr (IS_FLOAT<T>) return -a;
+  return static_cast<T>(typename Wrapping<T>::Type{0} - wrapping(a));
+};
+constexpr auto NOT = [](auto a) {
+  if constexpr (std::is_same_v<decltype(a), Flag>) {
+    return !static_cast<bool>(a);
+  } else {
+    return static_cast<decltype(a)>(~a);
   }
 };
-
-struct Subtract {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(wrapping(a) - wrapping(b));
-  }
+constexpr auto SHIFT_LEFT = [](auto a, auto b) {
+  return static_cast<decltype(a)>(wrapping(a) << b);
 };
+constexpr auto SHIFT_RIGHT = [](auto a, auto b) { return static_cast<decltype(a)>(a >> b); };
+constexpr auto QUOTIENT = [](auto a, auto b) {
+  using T = decltype(a);
 
-struct Multiply {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(wrapping(a) * wrapping(b));
-  }
+  if (b == 0) return T{0};
+  return b == static_cast<T>(-1) && std::is_signed_v<T> ? NEGATE(a) : static_cast<T>(a / b);
 };
+constexpr auto REMAINDER = [](auto a, auto b) {
+  using T = decltype(a);
 
-struct Negate {
-  template <typename T>
-  T operator()(T a) const {
-    if constexpr (IS_FLOAT<T>) return -a;
-    return static_cast<T>(typename Wrapping<T>::Type{0} - wrapping(a));
-  }
+  if (b == 0 || (b == static_cast<T>(-1) && std::is_signed_v<T>)) return T{0};
+  return static_cast<T>(a % b);
 };
-
-struct Not {
-  template <typename T>
-  T operator()(T a) const {
-    if constexpr (std::is_same_v<T, Flag>) {
-      return !static_cast<bool>(a);
-    } else {
-      return static_cast<T>(~a);
-    }
-  }
-};
-
-struct ShiftLeft {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(wrapping(a) << b);
-  }
-};
-
-struct ShiftRight {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a >> b);
-  }
-};
-
-struct Quotient {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if (b == 0) return 0;
-    return b == static_cast<T>(-1) && std::is_signed_v<T> ? Negate{}(a) : static_cast<T>(a / b);
-  }
-};
-
-struct Remainder {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if (b == 0 || (b == static_cast<T>(-1) && std::is_signed_v<T>)) return 0;
-    return static_cast<T>(a % b);
-  }
-};
-
 // Of an element and a new value, as Legion's reductions.
-struct Least {
-  template <typename T>
-  T operator()(T old, T value) const {
-    return value < old ? value : old;
-  }
-};
+constexpr auto LEAST = [](auto old, auto value) { return value < old ? value : old; };
+constexpr auto GREATEST = [](auto old, auto value) { return value > old ? value : old; };
+constexpr auto COPY_SIGN = [](auto a, auto b) { return std::copysign(a, b); };
+constexpr auto SQUARE_ROOT = [](auto a) { return std::sqrt(a); };
+constexpr auto FLOOR = [](auto a) { return std::floor(a); };
+constexpr auto CEILING = [](auto a) { return std::ceil(a); };
+constexpr auto TRUNCATE = [](auto a) { return std::trunc(a); };
+constexpr auto ROUND_TO_EVEN = [](auto a) { return std::nearbyint(a); };
+constexpr auto ROUND = [](auto a) { return std::round(a); };
+constexpr auto ABSOLUTE = [](auto a) { return std::fabs(a); };
+constexpr auto SIGN_BIT = [](auto a) { return std::signbit(a); };
+constexpr auto MULTIPLY_ADD = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
+constexpr auto SELECT = [](Flag mask, auto a, auto b) { return mask ? a : b; };
+constexpr auto JOIN = [](auto real, auto imaginary) { return std::complex{real, imaginary}; };
+constexpr auto REAL_PART = [](auto a) { return a.real(); };
+constexpr auto IMAGINARY_PART = [](auto a) { return a.imag(); };
+constexpr std::divides<> DIVIDE{};
+constexpr std::equal_to<> EQUAL{};
+constexpr std::not_equal_to<> NOT_EQUAL{};
+constexpr std::less<> LESS{};
+constexpr std::less_equal<> LESS_EQUAL{};
+constexpr std::greater<> GREATER{};
+constexpr std::greater_equal<> GREATER_EQUAL{};
+constexpr std::bit_and<> AND{};
+constexpr std::bit_or<> OR{};
+constexpr std::bit_xor<> XOR{};
 
-struct Greatest {
-  template <typename T>
-  T operator()(T old, T value) const {
-    return value > old ? value : old;
-  }
-};
+template <typename T>
+constexpr Convert<T> CONVERT{};
 
-struct CopySign {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return std::copysign(a, b);
-  }
-};
-
-struct SquareRoot {
-  template <typename T>
-  T operator()(T a) const {
-    return std::sqrt(a);
-  }
-};
-
-struct Floor {
-  template <typename T>
-  T operator()(T a) const {
-    return std::floor(a);
-  }
-};
-
-struct Ceiling {
-  template <typename T>
-  T operator()(T a) const {
-    return std::ceil(a);
-  }
-};
-
-struct Truncate {
-  template <typename T>
-  T operator()(T a) const {
-    return std::trunc(a);
-  }
-};
-
-struct RoundToEven {
-  template <typename T>
-  T operator()(T a) const {
-    return std::nearbyint(a);
-  }
-};
-
-struct Round {
-  template <typename T>
-  T operator()(T a) const {
-    return std::round(a);
-  }
-};
-
-struct Absolute {
-  template <typename T>
-  T operator()(T a) const {
-    return std::fabs(a);
-  }
-};
-
-struct SignBit {
-  template <typename T>
-  bool operator()(T a) const {
-    return std::signbit(a);
-  }
-};
-
-struct MultiplyAdd {
-  template <typename T>
-  T operator()(T a, T b, T c) const {
-    return std::fma(a, b, c);
-  }
-};
-
-struct RealPart {
-  template <typename T>
-  T operator()(std::complex<T> a) const {
-    return a.real();
-  }
-};
-
-struct ImaginaryPart {
-  template <typename T>
-  T operator()(std::complex<T> a) const {
-    return a.imag();
-  }
-};
-
-template <typename F, typename R, typename T>
+template <const auto& APPLY, typename R, typename T>
 void unary(char* out, const char* const* operands, std::int64_t count) {
   auto* const results = reinterpret_cast<R*>(out);
   const auto* const a = reinterpret_cast<const T*>(operands[0]);
 
 #pragma GCC ivdep
-  for (std::int64_t n = 0; n < count; ++n) results[n] = F{}(a[n]);
+  for (std::int64_t n = 0; n < count; ++n) results[n] = APPLY(a[n]);
 }
 
-template <typename F, typename R, typename T>
+template <const auto& APPLY, typename R, typename T>
 void binary(char* out, const char* const* operands, std::int64_t count) {
   auto* const results = reinterpret_cast<R*>(out);
   const auto* const a = reinterpret_cast<const T*>(operands[0]);
   const auto* const b = reinterpret_cast<const T*>(operands[1]);
 
 #pragma GCC ivdep
-  for (std::int64_t n = 0; n < count; ++n) results[n] = F{}(a[n], b[n]);
+  for (std::int64_t n = 0; n < count; ++n) results[n] = APPLY(a[n], b[n]);
 }
 
-template <typename T>
-void multiply_add(char* out, const char* const* operands, std::int64_t count) {
+template <const auto& APPLY, typename T, typename First = T>
+void ternary(char* out, const char* const* operands, std::int64_t count) {
   auto* const results = reinterpret_cast<T*>(out);
-  const auto* const a = reinterpret_cast<const T*>(operands[0]);
+  const auto* const a = reinterpret_cast<const First*>(operands[0]);
   const auto* const b = reinterpret_cast<const T*>(operands[1]);
   const auto* const c = reinterpret_cast<const T*>(operands[2]);
 
 #pragma GCC ivdep
-  for (std::int64_t n = 0; n < count; ++n) results[n] = MultiplyAdd{}(a[n], b[n], c[n]);
-}
-
-template <typename T>
-void select(char* out, const char* const* operands, std::int64_t count) {
-  auto* const results = reinterpret_cast<T*>(out);
-  const auto* const mask = reinterpret_cast<const Flag*>(operands[0]);
-  const auto* const a = reinterpret_cast<const T*>(operands[1]);
-  const auto* const b = reinterpret_cast<const T*>(operands[2]);
-
-#pragma GCC ivdep
-  for (std::int64_t n = 0; n < count; ++n) results[n] = mask[n] ? a[n] : b[n];
-}
-
-template <typename T>
-void join(char* out, const char* const* operands, std::int64_t count) {
-  auto* const results = reinterpret_cast<std::complex<T>*>(out);
-  const auto* const real = reinterpret_cast<const T*>(operands[0]);
-  const auto* const imaginary = reinterpret_cast<const T*>(operands[1]);
-
-  for (std::int64_t n = 0; n < count; ++n) results[n] = {real[n], imaginary[n]};
+  for (std::int64_t n = 0; n < count; ++n) results[n] = APPLY(a[n], b[n], c[n]);
 }
 
 template <typename T>
 Operator comparison(std::string_view name) {
-  if (name == "eq") return binary<std::equal_to<>, Flag, T>;
-  if (name == "ne") return binary<std::not_equal_to<>, Flag, T>;
-  if (name == "lt") return binary<std::less<>, Flag, T>;
-  if (name == "le") return binary<std::less_equal<>, Flag, T>;
-  if (name == "gt") return binary<std::greater<>, Flag, T>;
-  return name == "ge" ? binary<std::greater_equal<>, Flag, T> : nullptr;
+  if (name == "eq") return binary<EQUAL, Flag, T>;
+  if (name == "ne") return binary<NOT_EQUAL, Flag, T>;
+  if (name == "lt") return binary<LESS, Flag, T>;
+  if (name == "le") return binary<LESS_EQUAL, Flag, T>;
+  if (name == "gt") return binary<GREATER, Flag, T>;
+  return name == "ge" ? binary<GREATER_EQUAL, Flag, T> : nullptr;
 }
 
 template <typename T>
 Operator bitwise(std::string_view name) {
-  if (name == "and") return binary<std::bit_and<>, T, T>;
-  if (name == "or") return binary<std::bit_or<>, T, T>;
-  if (name == "xor") return binary<std::bit_xor<>, T, T>;
-  return name == "not" ? unary<Not, T, T> : nullptr;
+  if (name == "and") return binary<AND, T, T>;
+  if (name == "or") return binary<OR, T, T>;
+  if (name == "xor") return binary<XOR, T, T>;
+  return name == "not" ? unary<NOT, T, T> : nullptr;
 }
 
 template <typename T>
 Operator arithmetic(std::string_view name) {
-  if (name == "add") return binary<Add, T, T>;
-  if (name == "sub") return binary<Subtract, T, T>;
-  if (name == "mul") return binary<Multiply, T, T>;
-  if (name == "neg") return unary<Negate, T, T>;
-  if (name == "min") return binary<Least, T, T>;
-  return name == "max" ? binary<Greatest, T, T> : nullptr;
+  if (name == "add") return binary<ADD, T, T>;
+  if (name == "sub") return binary<SUBTRACT, T, T>;
+  if (name == "mul") return binary<MULTIPLY, T, T>;
+  if (name == "neg") return unary<NEGATE, T, T>;
+  if (name == "min") return binary<LEAST, T, T>;
+  return name == "max" ? binary<GREATEST, T, T> : nullptr;
 }
 
 template <typename T>
 Operator of_integers(std::string_view name) {
-  if (name == "shl") return binary<ShiftLeft, T, T>;
-  if (name == "shr") return binary<ShiftRight, T, T>;
-  if (name == "quotient") return binary<Quotient, T, T>;
-  return name == "remainder" ? binary<Remainder, T, T> : nullptr;
+  if (name == "shl") return binary<SHIFT_LEFT, T, T>;
+  if (name == "shr") return binary<SHIFT_RIGHT, T, T>;
+  if (name == "quotient") return binary<QUOTIENT, T, T>;
+  return name == "remainder" ? binary<REMAINDER, T, T> : nullptr;
 }
 
 template <typename T>
 Operator of_floats(std::string_view name) {
-  if (name == "div") return binary<std::divides<>, T, T>;
-  if (name == "copysign") return binary<CopySign, T, T>;
-  if (name == "sqrt") return unary<SquareRoot, T, T>;
-  if (name == "floor") return unary<Floor, T, T>;
-  if (name == "ceil") return unary<Ceiling, T, T>;
-  if (name == "trunc") return unary<Truncate, T, T>;
-  if (name == "rint") return unary<RoundToEven, T, T>;
-  if (name == "round") return unary<Round, T, T>;
-  if (name == "abs") return unary<Absolute, T, T>;
-  if (name == "signbit") return unary<SignBit, Flag, T>;
-  if (name == "complex") return join<T>;
-  return name == "fma" ? multiply_add<T> : nullptr;
+  if (name == "div") return binary<DIVIDE, T, T>;
+  if (name == "copysign") return binary<COPY_SIGN, T, T>;
+  if (name == "sqrt") return unary<SQUARE_ROOT, T, T>;
+  if (name == "floor") return unary<FLOOR, T, T>;
+  if (name == "ceil") return unary<CEILING, T, T>;
+  if (name == "trunc") return unary<TRUNCATE, T, T>;
+  if (name == "rint") return unary<ROUND_TO_EVEN, T, T>;
+  if (name == "round") return unary<ROUND, T, T>;
+  if (name == "abs") return unary<ABSOLUTE, T, T>;
+  if (name == "signbit") return unary<SIGN_BIT, Flag, T>;
+  if (name == "complex") return binary<JOIN, std::complex<T>, T>;
+  return name == "fma" ? ternary<MULTIPLY_ADD, T> : nullptr;
 }
 
 template <typename T>
 Operator of_type(std::string_view name) {
-  if (name == "select") return select<T>;
+  if (name == "select") return ternary<SELECT, T, Flag>;
   if (auto* const found = comparison<T>(name)) return found;
   if constexpr (!IS_FLOAT<T>) {
     if (auto* const found = bitwise<T>(name)) return found;
@@ -322,14 +204,14 @@ Operator of_type(std::string_view name) {
 
 template <typename T>
 Operator of_complex(std::string_view name) {
-  if (name == "real") return unary<RealPart, T, std::complex<T>>;
-  if (name == "imag") return unary<ImaginaryPart, T, std::complex<T>>;
+  if (name == "real") return unary<REAL_PART, T, std::complex<T>>;
+  if (name == "imag") return unary<IMAGINARY_PART, T, std::complex<T>>;
   return nullptr;
 }
 
-// What `visit` returns for a type; null for complex numbers, halves and others.
-template <typename Visit>
-Operator of_real(std::string_view dtype, const Visit& visit) {
+// What `visit` returns for a type; nothing for complex numbers, halves and others.
+template <typename Result, typename Visit>
+Result of_real(std::string_view dtype, const Visit& visit) {
   if (dtype == "float64") return visit(Tag<double>{});
   if (dtype == "int64") return visit(Tag<std::int64_t>{});
   if (dtype == "bool") return visit(Tag<Flag>{});
@@ -340,7 +222,7 @@ Operator of_real(std::string_view dtype, const Visit& visit) {
   if (dtype == "int16") return visit(Tag<std::int16_t>{});
   if (dtype == "uint16") return visit(Tag<std::uint16_t>{});
   if (dtype == "uint32") return visit(Tag<std::uint32_t>{});
-  return dtype == "uint64" ? visit(Tag<std::uint64_t>{}) : nullptr;
+  return dtype == "uint64" ? visit(Tag<std::uint64_t>{}) : Result{};
 }
 
 }  // namespace
@@ -348,25 +230,38 @@ Operator of_real(std::string_view dtype, const Visit& visit) {
 Operator find_operator(std::string_view name, std::string_view operand, std::string_view result) {
   if (operand == "complex128") return of_complex<double>(name);
   if (operand == "complex64") return of_complex<float>(name);
-  return of_real(operand, [&](auto from) -> Operator {
+  return of_real<Operator>(operand, [&](auto from) {
     using From = typename decltype(from)::Type;
 
     if (name != "cast") return of_type<From>(name);
-    return of_real(result, [](auto to) -> Operator {
+    return of_real<Operator>(result, [](auto to) -> Operator {
       using To = typename decltype(to)::Type;
 
-      return unary<Convert<To>, To, From>;
+      return unary<CONVERT<To>, To, From>;
     });
   });
 }
 
+bool set_identity(std::string_view name, std::string_view dtype, char* value) {
+  return of_real<bool>(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    auto identity = static_cast<T>(name == "mul" || name == "and");
+
+    if constexpr (!std::is_same_v<T, Flag>) {
+      if (name == "min") identity = std::numeric_limits<T>::max();
+      if (name == "max") identity = std::numeric_limits<T>::lowest();
+    }
+    std::memcpy(value, &identity, sizeof identity);
+    return true;
+  });
+}
+
 std::int64_t size_of(std::string_view dtype) {
-  if (dtype == "bool" || dtype == "int8" || dtype == "uint8") return 1;
-  if (dtype == "int16" || dtype == "uint16" || dtype == "float16") return 2;
-  if (dtype == "int32" || dtype == "uint32" || dtype == "float32") return 4;
+  if (dtype == "float16") return 2;
+  if (dtype == "complex64") return 8;
   if (dtype == "complex128") return 16;
-  return dtype == "int64" || dtype == "uint64" || dtype == "float64" || dtype == "complex64" ? 8
-                                                                                             : 0;
+  return of_real<std::int64_t>(
+      dtype, [](auto tag) -> std::int64_t { return sizeof(typename decltype(tag)::Type); });
 }
 
 }  // namespace legate_diffuse

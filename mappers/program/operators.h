@@ -15,6 +15,10 @@ using Operator = void (*)(char* out, const char* const* operands, std::int64_t c
 // the bits of those of compiled kernels. Null if there is none here.
 Operator find_operator(std::string_view name, std::string_view operand, std::string_view result);
 
+// Writes what changes nothing beside an element that an operator combines with it, from which
+// Legion's reductions start (kernel/reductions.py). False for complex numbers and halves.
+bool set_identity(std::string_view name, std::string_view dtype, char* value);
+
 // The bytes of an element, 0 if there is no such type.
 std::int64_t size_of(std::string_view dtype);
 

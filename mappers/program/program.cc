@@ -52,6 +52,10 @@ Operand::Operand(Words& words, std::int64_t dim)
       dims{words.take(dim)},
       low{words.take(root_dim)} {}
 
+bool Operand::stands(std::int64_t dim) const {
+  return std::all_of(dims, dims + dim, [](auto of_root) { return of_root < 0; });
+}
+
 ParsedNest::ParsedNest(Words& words) : head{words} {
   operands.reserve(head.num_operands);
   for (std::int64_t number = 0; number < head.num_operands; ++number) {
@@ -232,7 +236,7 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
   return program;
 }
 
-void check_partitioned_program(Words words, const std::vector<std::uint32_t>& dims) {
+void check_partitioned_program(Words words, const std::vector<std::size_t>& dims) {
   const Program program{words};
   require(program.buffers.empty() && program.runs.empty() && program.num_nests == 1,
           "a partitioned program is one nest");
@@ -247,7 +251,8 @@ void check_partitioned_program(Words words, const std::vector<std::uint32_t>& di
       for (std::int64_t d = 0; d < nest.dim; ++d) {
         if (operand.dims[d] != d || operand.low[d] != 0) return false;
       }
-      return operand.base == number && operand.root_dim == nest.dim && dims[number] == nest.dim;
+      return operand.base == number && operand.root_dim == nest.dim &&
+             static_cast<std::int64_t>(dims[number]) == nest.dim;
     };
 
     require(is_whole(), "an operand of a partitioned program is not all of its argument");

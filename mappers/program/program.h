@@ -120,6 +120,9 @@ struct NestHead {
 struct Operand {
   Operand(Words& words, std::int64_t dim);
 
+  // Whether it is one element for all points of a nest of so many dimensions.
+  [[nodiscard]] bool stands(std::int64_t dim) const;
+
   std::int64_t base;
   std::int64_t root_dim;
   const std::int64_t* dims;
@@ -184,6 +187,6 @@ Program check_program(Words words, const std::vector<RootShape>& arguments);
 
 // Checks a partitioned program over arguments of these dimensionalities; its points stay within the
 // tiles of the arguments, whatever their extents are.
-void check_partitioned_program(Words words, const std::vector<std::uint32_t>& dims);
+void check_partitioned_program(Words words, const std::vector<std::size_t>& dims);
 
 }  // namespace legate_diffuse

@@ -151,11 +151,6 @@ void check_reach(const NestHead& nest, const Operand& operand, const Part& part,
           "an operand leaves the part of its root that a point has");
 }
 
-bool stands(const NestHead& nest, const Operand& operand) {
-  return std::all_of(operand.dims, operand.dims + nest.dim,
-                     [](std::int64_t dim) { return dim < 0; });
-}
-
 }  // namespace
 
 void check_tiled_program(const std::vector<std::int64_t>& text,
@@ -198,7 +193,7 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
         }
         const auto& argument = tiling.arguments[operand.base];
         if (argument.teller != NEAR) {
-          require(stands(nest.head, operand),
+          require(operand.stands(nest.head.dim),
                   "an operand moves along an argument of which points have other parts");
           continue;
         }
@@ -214,15 +209,20 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
 
 namespace {
 
+struct Range {
+  std::int64_t first;
+  std::int64_t extent;
+};
+
 // What of the positions from 0 to an extent lies between two positions.
-Interval clip(std::int64_t begin, std::int64_t end, std::int64_t extent) {
+Range clip(std::int64_t begin, std::int64_t end, std::int64_t extent) {
   const auto first = std::clamp(begin, std::int64_t{0}, extent);
 
   return {first, std::max(std::min(end, extent) - first, std::int64_t{0})};
 }
 
-Interval clip(const Part& part, const Tiling& tiling, const Tile& tile, std::size_t axis,
-              std::int64_t extent) {
+Range clip(const Part& part, const Tiling& tiling, const Tile& tile, std::size_t axis,
+           std::int64_t extent) {
   const auto begin = tile.first[tiling.axes[axis]];
   const auto end = begin + tile.extents[tiling.axes[axis]];
 

@@ -42,12 +42,6 @@ struct Reach {
   std::int64_t high;
 };
 
-// What of an array lies between two positions.
-struct Interval {
-  std::int64_t first;
-  std::int64_t extent;
-};
-
 struct Part {
   std::int64_t dim;
   Reach reach;

@@ -50,13 +50,13 @@ void run_band(Words& words, const Schedule& schedule, const Band& band, std::int
   if (band.block > 0) {
     runner.run_band(words, schedule, band, first);
   } else {
-    for (std::int64_t nest = 0; nest < band.num_nests; ++nest) runner.run(words);
+    for (std::int64_t nest = 0; nest < band.num_nests; ++nest) runner.run(ParsedNest{words});
   }
 }
 
 void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner) {
   if (schedule.bands.empty()) {
-    for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
+    for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(ParsedNest{words});
   }
   std::int64_t first = 0;
   for (const auto& band : schedule.bands) {

@@ -9,10 +9,6 @@
 
 namespace legate_diffuse {
 
-bool is_one_element(const Operand& operand, std::int64_t dim) {
-  return std::all_of(operand.dims, operand.dims + dim, [](auto of_root) { return of_root < 0; });
-}
-
 void Partials::reset(const Kernel& kernel, std::int64_t num_helpers) {
   num_reductions_ = kernel.reductions.size();
   values_.resize(num_helpers * num_reductions_);
@@ -43,23 +39,6 @@ void Partials::combine(std::size_t reduction, const Reduction& how, char* target
                           extents.data(), nullptr);
 }
 
-void Runner::run(Words& words) {
-  const NestHead head{words};
-  auto& loops = once_.loops;
-
-  loops.reset(head.num_operands);
-  for (std::int64_t d = 0; d < head.dim; ++d) loops.add_dim(head.extents[d], head.first[d]);
-  for (std::int64_t index = 0; index < head.num_operands; ++index) {
-    const Operand operand{words, head.dim};
-
-    loops.set_pointer(index, bases_.address(operand));
-    bases_.find_strides(operand, head.dim, loops.strides(index));
-  }
-  const auto& kernel = kernel_of(head);
-
-  loops.run(kernel, scalars(head), kernel.clock);
-}
-
 void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
                  char* partials) {
   once_.num_rows = 0;
@@ -84,7 +63,7 @@ void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::i
       for (std::size_t index = 0; index < kernel.reductions.size(); ++index) {
         const auto argument = kernel.reductions[index].argument;
 
-        if (!is_one_element(operands[argument], head.dim)) continue;
+        if (!operands[argument].stands(head.dim)) continue;
         prepared.loops.set_pointer(argument, Partials::of_reduction(partials, index));
       }
     }

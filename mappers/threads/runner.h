@@ -15,9 +15,6 @@
 
 namespace legate_diffuse {
 
-// Whether an operand is one element for all points of a nest.
-bool is_one_element(const Operand& operand, std::int64_t dim);
-
 // The rows of a nest run along one of its dimensions, or there is one row if `dim` is negative.
 struct Rows {
   std::int64_t dim;
@@ -62,8 +59,6 @@ class Runner {
  public:
   Runner(const std::vector<Base>& bases, std::size_t num_arguments)
       : bases_{bases, num_arguments} {}
-
-  void run(Words& words);
 
   // Reduces to `partials`, if they are not null, and not to operands of one element. `unread`: see
   // LoopNest. A nest that runs again in the same thread may be prepared.

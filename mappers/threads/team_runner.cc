@@ -28,7 +28,7 @@ bool is_shared(const ParsedNest& nest, const Kernel& kernel, std::int64_t dim) {
         std::any_of(kernel.reductions.begin(), kernel.reductions.end(),
                     [&](const Reduction& reduction) { return reduction.argument == index; });
 
-    if (dims[dim] < 0 && !(reduces && is_one_element(operands[index], head.dim))) {
+    if (dims[dim] < 0 && !(reduces && operands[index].stands(head.dim))) {
       return false;
     }
   }
@@ -56,24 +56,16 @@ std::int64_t written_bytes(const Kernel& kernel) {
 
 }  // namespace
 
-void TeamRunner::run(Words& words) {
-  if (num_threads() == 1 && num_tasks_ == 1) {
-    runners_[0].run(words);
-    return;
-  }
-  run(ParsedNest{words});
-}
-
 void TeamRunner::run(const ParsedNest& nest) {
   run(nest, kernel_of(nest.head));
 }
 
 void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel) {
   const auto dim = longest_dim(nest, kernel);
-  PreparedNest prepared;
 
+  once_.num_rows = 0;
   run(nest, kernel, {dim, 0, dim < 0 ? 1 : nest.head.extents[dim]},
-      num_tasks_ * num_points(nest.head), prepared);
+      num_tasks_ * num_points(nest.head), once_);
 }
 
 void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows,
@@ -257,7 +249,7 @@ void TeamRunner::combine(const ParsedNest& nest, const Kernel& kernel, Partials&
     const auto& reduction = kernel.reductions[index];
     const auto& target = nest.operands[reduction.argument];
 
-    if (!is_one_element(target, nest.head.dim)) continue;
+    if (!target.stands(nest.head.dim)) continue;
     partials.combine(index, reduction, runners_[0].bases().address(target));
   }
 }

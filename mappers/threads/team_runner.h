@@ -24,7 +24,6 @@ class TeamRunner {
         num_tasks_{sharing.num_tasks} {}
 
   // Runs a whole nest.
-  void run(Words& words);
   void run(const ParsedNest& nest);
 
   // Runs the nests of a blocked band; `first` is the number of the first one.
@@ -68,6 +67,7 @@ class TeamRunner {
   std::int64_t min_points_;
   std::int64_t num_tasks_;
   Partials partials_;
+  PreparedNest once_;
 };
 
 }  // namespace legate_diffuse

@@ -11,47 +11,31 @@ from typing import Final
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.gpu.memory import POINTER
 from legate_diffuse.codegen.operations import Parts
-from legate_diffuse.codegen.reduction import (
-    accumulation_type,
-    combination,
-    multiplies_complex,
-    product,
-)
-from legate_diffuse.kernel.dtypes import COMPLEX, COMPONENT, ITEMSIZE
+from legate_diffuse.codegen.reduction import Combination
+from legate_diffuse.kernel.dtypes import ITEMSIZE
 from legate_diffuse.kernel.ir import Kernel
-from legate_diffuse.kernel.reductions import identity
 from legate_diffuse.llvm.lines import Lines
-from legate_diffuse.llvm.types import LLVM_TYPE, literal, memory_type
+from legate_diffuse.llvm.types import LLVM_TYPE, memory_type
 
 _BITS_OF_HALF: Final = 32
 """What a warp exchanges at a time."""
 
 
-class Fold:
+class Fold(Combination):
     """One reduction of a kernel.
 
     Attributes:
         argument: the number of the argument.
-        count: its components.
         word: the first of its words among those of all reductions.
-        stored: the type of a component in memory.
-        dtype: the type of a component while it is combined.
         kind: the LLVM type of a component.
     """
 
     def __init__(self, kernel: Kernel, argument: int, word: int, lanes: int) -> None:
         """Prepare for accumulators of `lanes` values."""
-        reducing = kernel.arguments[argument]
-        assert reducing.reduces is not None
+        super().__init__(kernel.arguments[argument])
         self.argument = argument
-        self.count = 1 + (reducing.dtype in COMPLEX)
         self.word = word
-        self.stored = COMPONENT.get(reducing.dtype, reducing.dtype)
-        self.dtype = accumulation_type(self.stored)
-        self.multiplies_complex = multiplies_complex(reducing)
-        self._operator = reducing.reduces
-        self._element = LLVM_TYPE[self.dtype]
-        self.kind = f"<1 x {self._element}>"
+        self.kind = f"<1 x {self.element}>"
         self._lanes = lanes
 
     def accumulators(self) -> list[str]:
@@ -69,11 +53,6 @@ class Fold:
             for lane in range(self._lanes)
             for start, place in zip(self.identity(), self._places(lane), strict=True)
         ]
-
-    def identity(self) -> Parts:
-        """Return what changes nothing."""
-        numbers = (identity(self._operator, self.stored), 0)
-        return tuple(literal(self.dtype, each) for each in numbers[: self.count])
 
     def accumulate(self, lines: Lines, values: Parts) -> None:
         """Emit the combination of accumulators and the values of all lanes."""
@@ -115,13 +94,7 @@ class Fold:
 
     def combine(self, lines: Lines, old: Sequence[str], new: Sequence[str]) -> Parts:
         """Emit the components of `old operator new`."""
-        if self.multiplies_complex:
-            return tuple(lines.let(x) for x in product(lines, self.dtype, old, new))
-        kind = self.kind
-        steps = [
-            combination(lines, self._operator, self.dtype, kind, before, value)
-            for before, value in zip(old, new, strict=True)
-        ]
+        steps = self.steps(lines, self.kind, old, new)
         return tuple(lines.let(step) for step in steps)
 
     def update(

@@ -6,6 +6,7 @@ from typing import Final
 
 from legate_diffuse.codegen.arguments import invariant
 from legate_diffuse.codegen.gpu.parameters import Layout, emit_word, stride_word
+from legate_diffuse.codegen.memory import from_memory, to_memory, truth
 from legate_diffuse.codegen.operations import Parts
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.kernel.ir import Kernel
@@ -66,28 +67,18 @@ class Memory:
         align = lines.lanes * ITEMSIZE[dtype]
         pointer = pointer_to(argument, self._local)
         loaded = lines.let(f"load {kind}, {pointer} {place}, align {align}")
-        if dtype not in COMPONENT:
-            return (_from_memory(lines, dtype, loaded),)
-        return tuple(
-            lines.shuffle(kind, loaded, "poison", range(n, count, 2)) for n in range(2)
-        )
+        return from_memory(lines, dtype, loaded)
 
     def store(self, lines: Lines, argument: int, parts: Parts, x: str) -> None:
         """Store the elements of an argument from point `x` of the row on."""
         dtype = self._kernel.arguments[argument].dtype
         part = COMPONENT.get(dtype, dtype)
         place = self.place(lines, argument, x)
-        vector, value = lines.vector(memory_type(part)), parts[0]
-        if dtype == "bool":
-            value = lines.let(f"zext {lines.vector('i1')} {value} to {vector}")
         # else complex numbers lie where their parts may
         align = lines.lanes * ITEMSIZE[dtype] if self._aligned else ITEMSIZE[part]
-        if dtype in COMPONENT:
-            order = [n + half for n in range(lines.lanes) for half in (0, lines.lanes)]
-            value = lines.shuffle(vector, value, parts[1], order)
-            vector = f"<{2 * lines.lanes} x {memory_type(part)}>"
+        value = to_memory(lines, dtype, parts)
         pointer = pointer_to(argument, self._local)
-        lines.do(f"store {vector} {value}, {pointer} {place}, align {align}")
+        lines.do(f"store {value}, {pointer} {place}, align {align}")
 
     def place(self, lines: Lines, argument: int, x: str) -> str:
         """Emit the address of point `x` of the row."""
@@ -122,7 +113,7 @@ def _one(lines: Lines, dtype: str, pointer: str, place: str) -> Parts:
             at = lines.let(f"getelementptr i8, {pointer} {place}, i64 {size}")
         one = lines.let(f"load {element}, {pointer} {at}, align {size}")
         value = _repeated(lines, element, one)
-        parts.append(_from_memory(lines, part, value))
+        parts.append(truth(lines, part, value))
     return tuple(parts)
 
 
@@ -132,9 +123,3 @@ def _repeated(lines: Lines, element: str, value: str) -> str:
     if lines.lanes == 1:
         return first
     return lines.shuffle(kind, first, "poison", [0] * lines.lanes)
-
-
-def _from_memory(lines: Lines, dtype: str, value: str) -> str:
-    if dtype != "bool":
-        return value
-    return lines.let(f"icmp ne {lines.vector('i8')} {value}, zeroinitializer")
