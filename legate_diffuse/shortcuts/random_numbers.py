@@ -28,6 +28,7 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,6 +41,7 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import Submission, replace
+from legate_diffuse.stores.dtype import names_by_spelling
 
 # The versions whose library has the functions with the known arguments.
 _PACKAGE: Final = "nvidia-cupynumeric"
@@ -86,6 +88,46 @@ _METHODS: Final = (
     *("lognormal", "logseries", "negative_binomial", "noncentral_f", "normal"),
     *("pareto", "poisson", "power", "random", "random_raw", "rayleigh", "standard_t"),
     *("triangular", "uniform", "vonmises", "wald", "weibull", "zipf"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """A method of ``Generator`` for which native code draws.
+
+    Attributes:
+        name: the method's.
+        distribution: cuPyNumeric's name of it.
+        dtype: of the numbers, and of the parameters of the distribution.
+        parameters: what these are unless they are given; None if they must be.
+        names: of those that may be given, the first ones.
+        shape: of what is drawn without one.
+        others: the names of parameters for which native code does not draw.
+    """
+
+    name: str
+    distribution: str
+    parameters: tuple[float | None, ...]
+    names: tuple[str, ...] = ()
+    dtype: str = "float64"
+    shape: tuple[int, ...] = (1,)
+    others: tuple[str, ...] = ()
+
+
+_COMMON: Final = (
+    _Common("random", "UNIFORM_64", (0.0, 1.0), others=("out",)),
+    _Common("uniform", "UNIFORM_64", (0.0, 1.0), ("low", "high")),
+    _Common("normal", "NORMAL_64", (0.0, 1.0), ("loc", "scale")),
+    _Common("exponential", "EXPONENTIAL_64", (1.0,), ("scale",)),
+    _Common(
+        "integers",
+        "INTEGERS_64",
+        (None, None),
+        ("low", "high"),
+        "int64",
+        (),
+        ("endpoint",),
+    ),
 )
 _PARETO_FROM: Final = 1.0
 _CENTRAL: Final = 0.0
@@ -137,6 +179,11 @@ class _Generators:
                 self._make(byref(made), engine, seed, self._processor, flags)
             self._known[number] = made.value
         return self._known[number]
+
+    def native(self, distribution: str) -> tuple[dict[int, int | None], int | None]:
+        """Return what native code needs: addresses of generators, and a function's."""
+        function = ctypes.cast(self._functions[distribution], c_void_p)  # type: ignore[arg-type]
+        return self._known, function.value
 
     def forget(self, number: int) -> None:
         """Drop a generator that its user has let go of."""
@@ -264,6 +311,19 @@ def _replace_all(submission: Submission) -> None:
     for name in [each for each in vars(thunk) if each.startswith("bitgenerator_")]:
         setattr(_NewArray, name, getattr(thunk, name))
     _replace_methods()
+    _draw_natively(submission, generators)
+
+
+def _draw_natively(submission: Submission, generators: _Generators) -> None:
+    generator = importlib.import_module("cupynumeric.random._generator").Generator
+    spelled = names_by_spelling({each.dtype for each in _COMMON})
+    for common in _COMMON:
+        spellings = {each for each in spelled if spelled[each] == common.dtype}
+        known = generators.native(common.distribution)
+        usual = common.parameters, common.shape, len(common.names)
+        extra = (*known, common.dtype, spellings, *usual)
+        names = ("self", *common.names, "size", "dtype", *common.others)
+        submission.front(generator, common.name, "random", *names, extra=extra)
 
 
 def _replace_methods() -> None:
@@ -298,6 +358,7 @@ SHORTCUTS: Final = (
             ("_thunk.deferred", "DeferredArray.bitgenerator_distribution"),
             ("_thunk.deferred", "DeferredArray.bitgenerator_random_raw"),
             *(("random._bitgenerator", f"BitGenerator.{name}") for name in _METHODS),
+            *(("random._generator", f"Generator.{each.name}") for each in _COMMON),
             ("runtime", "Runtime.bitgenerator_create"),
             ("runtime", "Runtime.bitgenerator_destroy"),
         ),
