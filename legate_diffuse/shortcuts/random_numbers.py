@@ -2,9 +2,12 @@
 """Draws random numbers in this thread, as cuPyNumeric's tasks draw them.
 
 A task draws from a generator of the processor on which it runs, which begins with the
-seed and the number of that processor. So where there is one processor, a generator
-that begins alike gives the same numbers. cuPyNumeric's library has functions that make
-generators and draw from them. A generator that has drawn here draws nowhere else.
+seed and the number of that processor. So a generator that begins as that of the first
+processor gives the numbers of a task on one point, which is Legate's to place, but
+goes there if nothing else is to be done. cuPyNumeric's library has functions that make
+generators and draw from them. A generator that has drawn here draws nowhere else, as
+some numbers would come twice; one whose first numbers several processors draw stays
+with them.
 
 Follows: cuPyNumeric (_thunk/deferred.py, runtime.py, random/bitgenerator_curand.inl,
 random/randutil/randutil.h)
@@ -31,6 +34,7 @@ from ctypes import (
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -157,16 +161,19 @@ class _Generators:
 
     Args:
         library: cuPyNumeric's, loaded.
-        processor: the number of the processor whose generators these would be.
+        processors: their numbers. The generators are those of the first one.
     """
 
-    def __init__(self, library: Any, processor: int, submission: Submission) -> None:
+    def __init__(
+        self, library: Any, processors: list[int], submission: Submission
+    ) -> None:
         self._functions = dict(_functions(library))
         self._make = library.randutilCreateGeneratorHost
         self._make.argtypes = (c_void_p, c_int, c_uint64, c_uint64, c_uint32)
         self._destroy = library.randutilDestroyGenerator
         self._destroy.argtypes = (c_void_p,)
-        self._processor = processor
+        self._processor, self._are_several = processors[0], len(processors) > 1
+        self._launch_policy = submission.client.legate.native.launch_policy
         self._new_array = submission.hosted.new_array
         self._call_with_memory = submission.client.legate.native.call_with_memory
         # by cuPyNumeric's numbers of them; None for one that only tasks can draw from
@@ -203,6 +210,8 @@ class _Generators:
         """
         if not window.is_in_program():
             return False
+        if self._are_several and prod(thunk.shape) >= self._launch_policy()[1]:
+            self._known.setdefault(generator[0], None)
         found = self._find(*generator)
         if found is None:
             return False
@@ -255,7 +264,7 @@ class _NewArray:
 
 
 def _generators(submission: Submission) -> _Generators | None:
-    """Return what draws here, None if there are several processors or others."""
+    """Return what draws here, None if there are several ranks or no CPUs."""
     legate = submission.client.legate
     processors = legate.native.cpu_processors()
     try:
@@ -264,13 +273,13 @@ def _generators(submission: Submission) -> _Generators | None:
         return None
     if (
         not (is_known and window.runs_at_once)
-        or len(processors) != 1
+        or not processors
         or ranks.are_several(real.runtime)
     ):
         return None
     folder = importlib.import_module("cupynumeric.install_info").libpath
     library = ctypes.CDLL(str(Path(folder) / _LIBRARY))
-    return _Generators(library, processors[0], submission)
+    return _Generators(library, processors, submission)
 
 
 def _replace_all(submission: Submission) -> None:

@@ -119,21 +119,47 @@ def test_they_are_those_of_tasks(tmp_path: Path) -> None:
     assert done.stdout.split()[-1] == "done"
 
 
-def test_several_processors_have_generators_of_their_own() -> None:
-    """Which of them draws is chosen anew each time, unfused, too."""
-    done = run_alone(
-        """
+MANY = """
 import legate_diffuse
 import cupynumeric as cn
-generator = cn.random.default_rng(8)
-before = legate_diffuse.stats()["tasks_submitted"]
-sums = [float(generator.random(100).sum()) for _ in range(10)]
-assert all(0 < each < 100 for each in sums)
-assert legate_diffuse.stats()["tasks_submitted"] - before >= 10
-""",
-        LEGATE_DIFFUSE="1",
-        LEGATE_CONFIG="--cpus 2 --gpus 0 --sysmem 256",
-    )
+few, many = cn.random.default_rng(8), cn.random.default_rng(8)
+def submitted():
+    return legate_diffuse.stats()["tasks_submitted"]
+before = submitted()
+seen = {float(each) for _ in range(50) for each in few.random(2)}
+assert submitted() == before, "few numbers are drawn here"
+large = few.random(200_000).__array__()
+assert len(seen) == 100 and not seen.intersection(large.tolist()), "none comes twice"
+large = many.random(200_000).__array__()
+before = submitted()
+drawn = many.random(3).__array__()
+assert submitted() > before, "processors whose generators have drawn go on"
+assert not set(drawn.tolist()).intersection(large.tolist())
+"""
+
+
+def test_several_processors_draw_many_numbers() -> None:
+    options = "--cpus 2 --gpus 0 --sysmem 256"
+    done = run_alone(MANY, LEGATE_DIFFUSE="1", LEGATE_CONFIG=options)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
+def test_few_numbers_are_those_of_the_first_of_several_processors(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "unfused")
+    draw = """
+import pickle, sys
+import cupynumeric as cn
+other = cn.random.default_rng(8)
+found = [other.normal(size=3).__array__().tolist() for _ in range(9)]
+"""
+    # with two, the first one draws unless it is busy
+    options = "--cpus 1 --gpus 0 --sysmem 256"
+    done = run_alone(draw + KEEP, path, LEGATE_DIFFUSE="0", LEGATE_CONFIG=options)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    options = "--cpus 2 --gpus 0 --sysmem 256"
+    done = run_alone(draw + COMPARE, path, LEGATE_DIFFUSE="1", LEGATE_CONFIG=options)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
