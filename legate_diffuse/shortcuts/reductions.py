@@ -164,34 +164,32 @@ class _Reduction:
         code, self._dtypes = _METHODS[name]
         self._found = _Reductions(client, code, self._dtypes)
         method, kinds = _BY_NUMPY[name]
-        self._by_numpy = submission.by_numpy(
-            method,
-            name,
-            kinds,
-            (1, 2, 1),
-            arguments,
-            brings=False,
-            orders=name in _EXTREMES,
-        )
+        how = {"brings": False, "orders": name in _EXTREMES}
+        recipe = method, name, kinds, (1, 2, 1), arguments
+        self._by_numpy = submission.by_numpy(*recipe, **how)
         self.function = new_function(client, reduces=True)
-        self._along = client.legate.native.reduce
-        self._later = client.legate.native.reduce_later
+        self._apply, native = submission.apply, client.legate.native
+        self._along, self._later = native.reduce, native.reduce_later
         # the types that native code knows, of reductions to one and along an axis
         self._learned: set[tuple[Any, str | None]] = set()
         # a sum of a selection needs no element apart
         self._view_of = client.view_of if name == "sum" else client.settled_view_of
 
-    def reduce(self, array: Any, *options: Any, **named: Any) -> Any:
+    def reduce_all(self, array: Any) -> Any:
+        """Reduce all elements to one."""
+        made = self._to_one(array)
+        return self._here(array) if made is None else made
+
+    def reduce(self, array: Any, options: tuple[Any, ...], named: Any) -> Any:
         """Do as the method does with these arguments."""
         made, defaults = None, self._defaults
         if not options and all([named[x] is defaults.get(x, ...) for x in named]):
-            named = {}
-            made = self._to_one(array)
-        elif len(options) < 2 and named.keys() <= AXIS:
+            return self.reduce_all(array)
+        if len(options) < 2 and named.keys() <= AXIS:
             axis = options[0] if options else named.get("axis")
             keeps = named.get("keepdims", False)
             if axis in (0, -1) and keeps is False and array.ndim == 1:
-                return self._again(array)
+                return self._whole(array)
             if type(axis) is int and type(keeps) is bool:
                 made = self._along(self._found.function, array, axis)
                 if made is None:
@@ -199,10 +197,10 @@ class _Reduction:
                 if keeps and made is not None:
                     made = made[_with_axes((axis % array.ndim,), array.ndim)]
         if made is None and len(options) < 2 and named.keys() <= self._arguments:
-            made = self._otherwise(array, *options, **named)
+            made = self._otherwise(array, options, named)
         return made
 
-    def _otherwise(self, array: Any, *options: Any, **named: Any) -> Any:
+    def _otherwise(self, array: Any, options: tuple[Any, ...], named: Any) -> Any:
         axis = options[0] if options else named.get("axis")
         # NumPy takes one axis of an array that has none, the original does not
         if (
@@ -229,7 +227,7 @@ class _Reduction:
         # NumPy compares elements far apart one by one
         compares_many = self._name in _EXTREMES and array.size > MOST_LOOPED
         if len(those) == dim:
-            made = self._again(array)
+            made = self._whole(array)
         else:
             made = None if compares_many else self._by_numpy(array, axes)
         if made is None and self._client.view_of(array) is not None:
@@ -270,7 +268,7 @@ class _Reduction:
             return made
         numbers = self._converted(array, view)
         if numbers is not array:
-            return None if numbers is None else self._again(numbers)
+            return None if numbers is None else self._whole(numbers)
         entry = self._found[view.root.dtype, view.shape]
         if entry is None:
             return None
@@ -285,17 +283,15 @@ class _Reduction:
         view = None if made is not None else self._plain_view(array)
         if view is None or not window.runs_at_once:
             return made
-        dim = len(view.shape)
-        if not -dim <= axis < dim:
+        if not -len(view.shape) <= axis < len(view.shape):
             return None
-        axis %= dim
+        axis %= len(view.shape)
         shape = (*view.shape[:axis], *view.shape[axis + 1 :])
-        # the original copies single elements, and refuses empty arrays
         if view.volume == 0 or prod(shape) < 2:
             return None
         numbers = self._converted(array, view)
         if numbers is not array:
-            return None if numbers is None else self._again(numbers, axis=axis)
+            return None if numbers is None else self._by_task(numbers, axis)
         entry = self._found[view.root.dtype, axis]
         if entry is None:
             return None
@@ -328,30 +324,33 @@ class _Reduction:
     def _truth(self, array: Any, *options: Any, **named: Any) -> Any:
         """Reduce truth values along several axes, as integers from the start.
 
-        The original keeps the sums along the first axis in an array of truth values,
-        whose bytes its tasks then read as numbers.
+        The original keeps sums along the first axis as truth values, and reads bytes.
         """
         view = self._client.view_of(array)
         if view is None or view.root.dtype != "bool":
             return None
         numbers = self._convert(array, "int64")
-        return None if numbers is None else self._again(numbers, *options, **named)
+        if numbers is None:
+            return None
+        return getattr(numbers, self._name)(*options, **named)
 
-    def _again(self, array: Any, *options: Any, **named: Any) -> Any:
-        return getattr(array, self._name)(*options, **named)
+    def _whole(self, array: Any) -> Any:
+        made = self._apply(self.function, None, array)
+        return self.reduce_all(array) if made is None else made
 
 
 def _replace_reduction(name: str, submission: Submission) -> None:
     ndarray, reduction = submission.client.ndarray, _Reduction(name, submission)
     apply, function = submission.apply, reduction.function
-    otherwise = reduction.reduce
+    partly, wholly = reduction.reduce, reduction.reduce_all
 
     def reduce(self: Any, *options: Any, **named: Any) -> Any:
-        made = None
-        if not (options or named):
+        if options or named:
+            made = partly(self, options, named)
+        else:
             made = apply(function, None, self)
-        if made is None:
-            made = otherwise(self, *options, **named)
+            if made is None:
+                made = wholly(self)
         return original(self, *options, **named) if made is None else made
 
     written = submission.written
