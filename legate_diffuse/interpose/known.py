@@ -482,6 +482,13 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "BitGenerator.weibull": (0x0E2EC7A726AC135A, 0x3C7619742637C728),
         "BitGenerator.zipf": (0xA93F6672076FBF5C, 0xF3E71231FA6860F1),
     },
+    "random._generator": {
+        "Generator.exponential": (0x99438329CE0E4538, 0x3189B94DEACE1CE4),
+        "Generator.integers": (0xC22062F0586A35F2, 0x44777847C3286B9F),
+        "Generator.normal": (0x3660A54C22AF97C5, 0xAFDB1E8A531FDB3A),
+        "Generator.random": (0x6387D267EF3F60C7, 0xFBD4E0B7F6A3CAE3),
+        "Generator.uniform": (0xF14442A22F8E29EA, 0x121F8FEB95118B66),
+    },
     "runtime": {
         "Runtime.bitgenerator_create": (0xD0C91E1564AF8E98, 0xCED78BC3C316FAB4),
         "Runtime.bitgenerator_destroy": (0x2BF2530878D40D42, 0x69F7F2770D9D11DE),

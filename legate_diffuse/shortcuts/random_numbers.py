@@ -2,9 +2,12 @@
 """Draws random numbers in this thread, as cuPyNumeric's tasks draw them.
 
 A task draws from a generator of the processor on which it runs, which begins with the
-seed and the number of that processor. So where there is one processor, a generator
-that begins alike gives the same numbers. cuPyNumeric's library has functions that make
-generators and draw from them. A generator that has drawn here draws nowhere else.
+seed and the number of that processor. So a generator that begins as that of the first
+processor gives the numbers of a task on one point, which is Legate's to place, but
+goes there if nothing else is to be done. cuPyNumeric's library has functions that make
+generators and draw from them. A generator that has drawn here draws nowhere else, as
+some numbers would come twice; one whose first numbers several processors draw stays
+with them.
 
 Follows: cuPyNumeric (_thunk/deferred.py, runtime.py, random/bitgenerator_curand.inl,
 random/randutil/randutil.h)
@@ -28,8 +31,10 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +45,7 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import Submission, replace
+from legate_diffuse.stores.dtype import names_by_spelling
 
 # The versions whose library has the functions with the known arguments.
 _PACKAGE: Final = "nvidia-cupynumeric"
@@ -87,6 +93,46 @@ _METHODS: Final = (
     *("pareto", "poisson", "power", "random", "random_raw", "rayleigh", "standard_t"),
     *("triangular", "uniform", "vonmises", "wald", "weibull", "zipf"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """A method of ``Generator`` for which native code draws.
+
+    Attributes:
+        name: the method's.
+        distribution: cuPyNumeric's name of it.
+        dtype: of the numbers, and of the parameters of the distribution.
+        parameters: what these are unless they are given; None if they must be.
+        names: of those that may be given, the first ones.
+        shape: of what is drawn without one.
+        others: the names of parameters for which native code does not draw.
+    """
+
+    name: str
+    distribution: str
+    parameters: tuple[float | None, ...]
+    names: tuple[str, ...] = ()
+    dtype: str = "float64"
+    shape: tuple[int, ...] = (1,)
+    others: tuple[str, ...] = ()
+
+
+_COMMON: Final = (
+    _Common("random", "UNIFORM_64", (0.0, 1.0), others=("out",)),
+    _Common("uniform", "UNIFORM_64", (0.0, 1.0), ("low", "high")),
+    _Common("normal", "NORMAL_64", (0.0, 1.0), ("loc", "scale")),
+    _Common("exponential", "EXPONENTIAL_64", (1.0,), ("scale",)),
+    _Common(
+        "integers",
+        "INTEGERS_64",
+        (None, None),
+        ("low", "high"),
+        "int64",
+        (),
+        ("endpoint",),
+    ),
+)
 _PARETO_FROM: Final = 1.0
 _CENTRAL: Final = 0.0
 
@@ -115,16 +161,19 @@ class _Generators:
 
     Args:
         library: cuPyNumeric's, loaded.
-        processor: the number of the processor whose generators these would be.
+        processors: their numbers. The generators are those of the first one.
     """
 
-    def __init__(self, library: Any, processor: int, submission: Submission) -> None:
+    def __init__(
+        self, library: Any, processors: list[int], submission: Submission
+    ) -> None:
         self._functions = dict(_functions(library))
         self._make = library.randutilCreateGeneratorHost
         self._make.argtypes = (c_void_p, c_int, c_uint64, c_uint64, c_uint32)
         self._destroy = library.randutilDestroyGenerator
         self._destroy.argtypes = (c_void_p,)
-        self._processor = processor
+        self._processor, self._are_several = processors[0], len(processors) > 1
+        self._launch_policy = submission.client.legate.native.launch_policy
         self._new_array = submission.hosted.new_array
         self._call_with_memory = submission.client.legate.native.call_with_memory
         # by cuPyNumeric's numbers of them; None for one that only tasks can draw from
@@ -137,6 +186,11 @@ class _Generators:
                 self._make(byref(made), engine, seed, self._processor, flags)
             self._known[number] = made.value
         return self._known[number]
+
+    def native(self, distribution: str) -> tuple[dict[int, int | None], int | None]:
+        """Return what native code needs: addresses of generators, and a function's."""
+        function = ctypes.cast(self._functions[distribution], c_void_p)  # type: ignore[arg-type]
+        return self._known, function.value
 
     def forget(self, number: int) -> None:
         """Drop a generator that its user has let go of."""
@@ -156,6 +210,8 @@ class _Generators:
         """
         if not window.is_in_program():
             return False
+        if self._are_several and prod(thunk.shape) >= self._launch_policy()[1]:
+            self._known.setdefault(generator[0], None)
         found = self._find(*generator)
         if found is None:
             return False
@@ -208,7 +264,7 @@ class _NewArray:
 
 
 def _generators(submission: Submission) -> _Generators | None:
-    """Return what draws here, None if there are several processors or others."""
+    """Return what draws here, None if there are several ranks or no CPUs."""
     legate = submission.client.legate
     processors = legate.native.cpu_processors()
     try:
@@ -217,13 +273,13 @@ def _generators(submission: Submission) -> _Generators | None:
         return None
     if (
         not (is_known and window.runs_at_once)
-        or len(processors) != 1
+        or not processors
         or ranks.are_several(real.runtime)
     ):
         return None
     folder = importlib.import_module("cupynumeric.install_info").libpath
     library = ctypes.CDLL(str(Path(folder) / _LIBRARY))
-    return _Generators(library, processors[0], submission)
+    return _Generators(library, processors, submission)
 
 
 def _replace_all(submission: Submission) -> None:
@@ -264,6 +320,19 @@ def _replace_all(submission: Submission) -> None:
     for name in [each for each in vars(thunk) if each.startswith("bitgenerator_")]:
         setattr(_NewArray, name, getattr(thunk, name))
     _replace_methods()
+    _draw_natively(submission, generators)
+
+
+def _draw_natively(submission: Submission, generators: _Generators) -> None:
+    generator = importlib.import_module("cupynumeric.random._generator").Generator
+    spelled = names_by_spelling({each.dtype for each in _COMMON})
+    for common in _COMMON:
+        spellings = {each for each in spelled if spelled[each] == common.dtype}
+        known = generators.native(common.distribution)
+        usual = common.parameters, common.shape, len(common.names)
+        extra = (*known, common.dtype, spellings, *usual)
+        names = ("self", *common.names, "size", "dtype", *common.others)
+        submission.front(generator, common.name, "random", *names, extra=extra)
 
 
 def _replace_methods() -> None:
@@ -298,6 +367,7 @@ SHORTCUTS: Final = (
             ("_thunk.deferred", "DeferredArray.bitgenerator_distribution"),
             ("_thunk.deferred", "DeferredArray.bitgenerator_random_raw"),
             *(("random._bitgenerator", f"BitGenerator.{name}") for name in _METHODS),
+            *(("random._generator", f"Generator.{each.name}") for each in _COMMON),
             ("runtime", "Runtime.bitgenerator_create"),
             ("runtime", "Runtime.bitgenerator_destroy"),
         ),

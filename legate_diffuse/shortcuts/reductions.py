@@ -28,6 +28,7 @@ from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.shortcuts.written import Plain
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import remember
+from legate_diffuse.stores.view import View
 
 # The types whose values are reduced as they are.
 _NUMBERS: Final = frozenset(
@@ -148,74 +149,75 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
         return template, client.legate.Scalar(template.identity, template.type)
 
 
-def _replace_reduction(name: str, submission: Submission) -> None:
-    client, new = submission.client, submission.new
-    doctor, sums = client.doctor, name in _SUMS
-    arguments = ARGUMENTS[name] - {"dtype", "out"}
-    defaults = {each: DEFAULTS[each] for each in arguments}
-    code, dtypes = _METHODS[name]
-    found = _Reductions(client, code, dtypes)
+class _Reduction:
+    """Reduces arrays as one method does.
 
-    method, kinds = _BY_NUMPY[name]
-    by_numpy = submission.by_numpy(
-        method,
-        name,
-        kinds,
-        (1, 2, 1),
-        arguments,
-        brings=False,
-        orders=name in _EXTREMES,
-    )
-    apply, function = submission.apply, new_function(client, reduces=True)
-    native, convert = client.legate.native, submission.conversions.convert
-    along, later = native.reduce, native.reduce_later
-    # the types that native code knows
-    learned: set[str | None] = set()
-    learned_along: set[str | None] = set()
+    Each function returns None where the original must reduce.
+    """
 
-    # a sum of a selection needs no element apart
-    view_of = client.view_of if name == "sum" else client.settled_view_of
+    def __init__(self, name: str, submission: Submission) -> None:
+        self._client = client = submission.client
+        self._new, self._convert = submission.new, submission.conversions.convert
+        self._name = name
+        self._arguments = arguments = ARGUMENTS[name] - {"dtype", "out"}
+        self._defaults = {each: DEFAULTS[each] for each in arguments}
+        code, self._dtypes = _METHODS[name]
+        self._found = _Reductions(client, code, self._dtypes)
+        method, kinds = _BY_NUMPY[name]
+        how = {"brings": False, "orders": name in _EXTREMES}
+        recipe = method, name, kinds, (1, 2, 1), arguments
+        self._by_numpy = submission.by_numpy(*recipe, **how)
+        self.function = new_function(client, reduces=True)
+        self._apply, native = submission.apply, client.legate.native
+        self._along, self._later = native.reduce, native.reduce_later
+        # the types that native code knows, of reductions to one and along an axis
+        self._learned: set[tuple[Any, str | None]] = set()
+        # a sum of a selection needs no element apart
+        self._view_of = client.view_of if name == "sum" else client.settled_view_of
 
-    def reduce(self: Any, *options: Any, **named: Any) -> Any:
-        made = None
-        if not (options or named):
-            made = apply(function, None, self)
-            if made is None:
-                made = reduce_all(self)
-        elif not options and all(
-            [named[each] is defaults.get(each, ...) for each in named]
-        ):
-            named = {}
-            made = reduce_all(self)
-        elif len(options) < 2 and named.keys() <= AXIS:
+    def reduce_all(self, array: Any) -> Any:
+        """Reduce all elements to one."""
+        made = self._to_one(array)
+        return self._here(array) if made is None else made
+
+    def reduce(self, array: Any, options: tuple[Any, ...], named: Any) -> Any:
+        """Do as the method does with these arguments."""
+        made, defaults = None, self._defaults
+        if not options and all([named[x] is defaults.get(x, ...) for x in named]):
+            return self.reduce_all(array)
+        if len(options) < 2 and named.keys() <= AXIS:
             axis = options[0] if options else named.get("axis")
             keeps = named.get("keepdims", False)
-            if axis in (0, -1) and keeps is False and self.ndim == 1:
-                return reduce(self)
+            if axis in (0, -1) and keeps is False and array.ndim == 1:
+                return self._whole(array)
             if type(axis) is int and type(keeps) is bool:
-                made = along(found.function, self, axis)
+                made = self._along(self._found.function, array, axis)
                 if made is None:
-                    made = reduce_along(self, axis)
+                    made = self._by_task(array, axis)
                 if keeps and made is not None:
-                    made = made[_with_axes((axis % self.ndim,), self.ndim)]
-        if made is None and len(options) < 2 and named.keys() <= arguments:
-            axis = options[0] if options else named.get("axis")
-            # NumPy takes one axis of an array that has none, the original does not
-            if (
-                type(axis) is tuple
-                and len(axis) > 1
-                and named.keys() <= AXIS
-                # the original reduces no truth values along several axes
-                and dtypes is not _TRUTH
-            ):
-                made = reduce_axes(self, axis, named.get("keepdims", False))
-            else:
-                made = reduce_here(self, *options, **named)
-            if made is None and sums and type(axis) is tuple:
-                made = reduce_truth(self, *options, **named)
-        return original(self, *options, **named) if made is None else made
+                    made = made[_with_axes((axis % array.ndim,), array.ndim)]
+        if made is None and len(options) < 2 and named.keys() <= self._arguments:
+            made = self._otherwise(array, options, named)
+        return made
 
-    def reduce_axes(array: Any, axes: tuple[Any, ...], keeps: Any) -> Any:
+    def _otherwise(self, array: Any, options: tuple[Any, ...], named: Any) -> Any:
+        axis = options[0] if options else named.get("axis")
+        # NumPy takes one axis of an array that has none, the original does not
+        if (
+            type(axis) is tuple
+            and len(axis) > 1
+            and named.keys() <= AXIS
+            # the original reduces no truth values along several axes
+            and self._dtypes is not _TRUTH
+        ):
+            made = self._along_several(array, axis, named.get("keepdims", False))
+        else:
+            made = self._here(array, *options, **named)
+        if made is None and self._name in _SUMS and type(axis) is tuple:
+            made = self._truth(array, *options, **named)
+        return made
+
+    def _along_several(self, array: Any, axes: tuple[Any, ...], keeps: Any) -> Any:
         dim = array.ndim
         if not all([type(axis) is int and -dim <= axis < dim for axis in axes]):
             return None
@@ -223,26 +225,26 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         if len(those) < len(axes) or type(keeps) is not bool:
             return None
         # NumPy compares elements far apart one by one
-        compares_many = name in _EXTREMES and array.size > MOST_LOOPED
+        compares_many = self._name in _EXTREMES and array.size > MOST_LOOPED
         if len(those) == dim:
-            made = reduce(array)
+            made = self._whole(array)
         else:
-            made = None if compares_many else by_numpy(array, axes)
-        if made is None and client.view_of(array) is not None:
+            made = None if compares_many else self._by_numpy(array, axes)
+        if made is None and self._client.view_of(array) is not None:
             # what waits is computed with the first of them; rows that are short take
             # longer to add up than to be added
             made = array
             is_short = array.shape[those[-1]] < _SHORT_ROW
             for gone, axis in enumerate(those if is_short else those[::-1]):
                 if made is not None:
-                    made = reduce_along(made, axis - gone if is_short else axis)
+                    made = self._by_task(made, axis - gone if is_short else axis)
         return (
             made[_with_axes(tuple(those), dim)] if keeps and made is not None else made
         )
 
-    def reduce_here(array: Any, *options: Any, **named: Any) -> Any:
+    def _here(self, array: Any, *options: Any, **named: Any) -> Any:
         """Let NumPy reduce, where types stay as they are."""
-        view = view_of(array)
+        view = self._view_of(array)
         if view is None:
             return None
         given = {each: named[each] for each in named if named[each] is not None}
@@ -256,88 +258,107 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             return None
         if not _is_mask(given.get("where", True)):
             return None
-        return by_numpy(array, *options, **given)
+        return self._by_numpy(array, *options, **given)
 
-    def reduce_all(array: Any) -> Any:
-        made = later(function, found, array, None)
-        if made is not None:
-            return made
-        view = view_of(array)
-        if view is None or doctor.is_on:
-            return None
+    def _to_one(self, array: Any) -> Any:
+        made = self._later(self.function, self._found, array, None)
+        view = None if made is not None else self._plain_view(array)
         # the original refuses empty arrays, and copies single elements
-        if view.volume < 2 or view.root.scalar_storage:
-            return None
-        root = view.root
-        if sums and root.dtype in _WIDER:
-            wider = convert(array, _WIDER[root.dtype])
-            return None if wider is None else reduce(wider)
-        if dtypes is _TRUTH and root.dtype != "bool":
-            flags = convert(array, "bool")
-            return None if flags is None else reduce(flags)
-        entry = found[root.dtype, view.shape]
+        if view is None or view.volume < 2 or view.root.scalar_storage:
+            return made
+        numbers = self._converted(array, view)
+        if numbers is not array:
+            return None if numbers is None else self._whole(numbers)
+        entry = self._found[view.root.dtype, view.shape]
         if entry is None:
             return None
         template, identity = entry
-        made, result = new(template, ())
+        made, result = self._new(template, ())
         submit(template, [result, view], Fill(result, identity))
-        if template.native and root.dtype not in learned:
-            learned.add(root.dtype)
-            template.function = function
-            template.learn(root.dtype)
+        self._learn(self.function, template, view)
         return made
 
-    def reduce_truth(array: Any, *options: Any, **named: Any) -> Any:
-        """Reduce truth values along several axes, as integers from the start.
-
-        The original keeps the sums along the first axis in an array of truth values,
-        whose bytes its tasks then read as numbers.
-        """
-        view = client.view_of(array)
-        if view is None or view.root.dtype != "bool":
-            return None
-        numbers = convert(array, "int64")
-        return None if numbers is None else original(numbers, *options, **named)
-
-    def reduce_along(array: Any, axis: int) -> Any:
-        made = later(found.function, found, array, axis)
-        if made is not None:
+    def _by_task(self, array: Any, axis: int) -> Any:
+        made = self._later(self._found.function, self._found, array, axis)
+        view = None if made is not None else self._plain_view(array)
+        if view is None or not window.runs_at_once:
             return made
-        view = view_of(array)
-        if (
-            view is None
-            or doctor.is_on
-            or not window.runs_at_once
-            or not -len(view.shape) <= axis < len(view.shape)
-        ):
+        if not -len(view.shape) <= axis < len(view.shape):
             return None
         axis %= len(view.shape)
         shape = (*view.shape[:axis], *view.shape[axis + 1 :])
-        dtype = view.root.dtype
-        # the original copies single elements, and refuses empty arrays
         if view.volume == 0 or prod(shape) < 2:
             return None
-        if sums and dtype in _WIDER:
-            wider = convert(array, _WIDER[dtype])
-            return None if wider is None else reduce(wider, axis=axis)
-        entry = found[dtype, axis]
+        numbers = self._converted(array, view)
+        if numbers is not array:
+            return None if numbers is None else self._by_task(numbers, axis)
+        entry = self._found[view.root.dtype, axis]
         if entry is None:
             return None
         template, identity = entry
-        made, result = new(template, shape)
+        made, result = self._new(template, shape)
         views = [view, result.promote(axis, view.shape[axis])]
         fill_and_submit(Fill(result, identity), template, views)
-        if dtype not in learned_along and template.native:
-            learned_along.add(dtype)
-            template.learn(dtype)
+        self._learn(self._found.function, template, view)
         return made
+
+    def _plain_view(self, array: Any) -> View | None:
+        return None if self._client.doctor.is_on else self._view_of(array)
+
+    def _converted(self, array: Any, view: View) -> Any:
+        """Return an array of the type in which it is reduced; None if there is none."""
+        name = view.root.dtype
+        if self._name in _SUMS and name in _WIDER:
+            return self._convert(array, _WIDER[name])
+        if self._dtypes is _TRUTH and name != "bool":
+            return self._convert(array, "bool")
+        return array
+
+    def _learn(self, function: Any, template: Template, view: View) -> None:
+        name = view.root.dtype
+        if template.native and (function, name) not in self._learned:
+            self._learned.add((function, name))
+            template.function = function
+            template.learn(name)
+
+    def _truth(self, array: Any, *options: Any, **named: Any) -> Any:
+        """Reduce truth values along several axes, as integers from the start.
+
+        The original keeps sums along the first axis as truth values, and reads bytes.
+        """
+        view = self._client.view_of(array)
+        if view is None or view.root.dtype != "bool":
+            return None
+        numbers = self._convert(array, "int64")
+        if numbers is None:
+            return None
+        return getattr(numbers, self._name)(*options, **named)
+
+    def _whole(self, array: Any) -> Any:
+        made = self._apply(self.function, None, array)
+        return self.reduce_all(array) if made is None else made
+
+
+def _replace_reduction(name: str, submission: Submission) -> None:
+    ndarray, reduction = submission.client.ndarray, _Reduction(name, submission)
+    apply, function = submission.apply, reduction.function
+    partly, wholly = reduction.reduce, reduction.reduce_all
+
+    def reduce(self: Any, *options: Any, **named: Any) -> Any:
+        if options or named:
+            made = partly(self, options, named)
+        else:
+            made = apply(function, None, self)
+            if made is None:
+                made = wholly(self)
+        return original(self, *options, **named) if made is None else made
 
     written = submission.written
     plain: Plain = written.any_type
     if name in _FUNCTIONS:
         plain = written.reduction(_FUNCTIONS[name])
-    submission.write_results(client.ndarray, name, plain, 2)
-    original = replace(client.ndarray, name, reduce)
+    submission.write_results(ndarray, name, plain, 2)
+    original = replace(ndarray, name, reduce)
 
 
 def _is_mask(where: Any) -> bool:

@@ -41,6 +41,22 @@ PyObject* filled(const Function& function, const Signature* signature, PyObject*
 
 }  // namespace
 
+std::optional<Shape> shape_from(PyObject* shape) {
+  const Items given{shape};
+  Shape found{given.size(), {}};
+  auto volume = std::int64_t{1};
+
+  if (found.dim > LEGATE_MAX_DIM) return {};
+  for (std::int64_t d = 0; d < found.dim; ++d) {
+    const auto extent = bound_from(given[d]);
+
+    if (!extent || *extent < 0 || __builtin_mul_overflow(volume, *extent, &volume)) return {};
+    found.extents[d] = *extent;
+  }
+  if (volume > store_fields().most_bytes) return {};
+  return found;
+}
+
 PyObject* parts_of_complex(const Function& function, PyObject* array, bool imaginary) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
@@ -109,23 +125,13 @@ PyObject* filled(const Function& function, PyObject* shape, std::string_view dty
                  PyObject* number) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  const Items given{shape};
-  const auto dim = given.size();
-  Extents extents{};
-  auto volume = std::int64_t{1};
+  const auto found = shape_from(shape);
 
-  if (dim > LEGATE_MAX_DIM) Py_RETURN_NONE;
-  for (std::int64_t d = 0; d < dim; ++d) {
-    const auto extent = bound_from(given[d]);
+  if (!found) Py_RETURN_NONE;
 
-    if (!extent || *extent < 0 || __builtin_mul_overflow(volume, *extent, &volume)) {
-      Py_RETURN_NONE;
-    }
-    extents[d] = *extent;
-  }
-  if (volume > store_fields().most_bytes) Py_RETURN_NONE;
-  return filled(function, function.find(dtype), function.new_layout(extents.data(), dim).ptr(),
-                number);
+  const auto layout = function.new_layout(found->extents.data(), found->dim);
+
+  return filled(function, function.find(dtype), layout.ptr(), number);
 }
 
 PyObject* filled_like(const Function& function, PyObject* array, std::string_view dtype,

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <optional>
 #include <string_view>
 
 #include "process/function.h"
@@ -19,7 +20,11 @@ PyObject* parts_of_complex(const Function& function, PyObject* array, bool imagi
 // array.item(*index) as a number of Python's, with one index for all elements or one of each axis.
 PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count);
 
-// A new array of a shape, an int or a tuple of them, and of a type, by NumPy's name of it, with all
+// The extents of a new array by an int, or a tuple or list of them; none if these are others, or
+// more than it takes to be here.
+std::optional<Shape> shape_from(PyObject* shape);
+
+// A new array of such a shape, and of a type, by NumPy's name of it, with all
 // elements equal to a number.
 PyObject* filled(const Function& function, PyObject* shape, std::string_view dtype,
                  PyObject* number);

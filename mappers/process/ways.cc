@@ -13,6 +13,7 @@
 #include "process/numbers.h"
 #include "process/part.h"
 #include "process/product.h"
+#include "process/random_numbers.h"
 #include "process/range.h"
 #include "process/rearrange.h"
 #include "process/shown.h"
@@ -243,6 +244,7 @@ constexpr std::array WAYS{
              }},
     NamedWay{"ones", [](const Arguments& given) { return filled_with(given, 1); }},
     NamedWay{"ones_like", [](const Arguments& given) { return filled_like_with(given, 1); }},
+    NamedWay{"random", random_numbers},
     NamedWay{"ravel",
              [](const Arguments& given) {
                return given.end_at(1) ? reshape(given.arrays, given[0], one_row()) : none();

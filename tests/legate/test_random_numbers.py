@@ -65,6 +65,29 @@ for _ in range(3):
     keep("normal", other.normal(size=3))
     keep("random", other.random(3))
     keep("integers", other.integers(0, 9, 3))
+    for size in (None, 4, (2, 3), (), (1, 1, 2), np.int64(3), 0, (2, 0)):
+        keep("random", other.random(size))
+        keep("uniform", other.uniform(-1, high=2.5, size=size))
+        keep("normal", other.normal(scale=3, size=size))
+        keep("exponential", other.exponential(2.0, size))
+        keep("integers", other.integers(-3, 2**40, size=size))
+    for dtype in (np.float32, np.float64, float, "f8", np.dtype("float64")):
+        keep("uniform", other.uniform(True, 3, 2, dtype))
+        keep("normal", other.normal(np.float64(1), size=2, dtype=dtype))
+        keep("random", other.random(dtype=dtype))
+    for dtype in (int, np.int16, "int64"):
+        keep("integers", other.integers(0, 9, 3, dtype, True))
+        keep("integers", other.integers(7, dtype=dtype))
+    keep("out", other.random(out=cn.zeros(3)))
+"""
+REFUSED = """
+for call in ("random([2])", "uniform(0, 1, size=[2])", "normal(None)", "integers()",
+             "normal(size=-1)", "random(size=2.0)", "uniform(0, 1, 2, bool)",
+             "exponential(1.0, 2, int)", "normal(1, loc=2)", "random(shape=2)"):
+    try:
+        keep(call, eval(f"other.{call}"))
+    except Exception as error:
+        found.append((call, type(error).__name__))
 """
 KEEP = "with open(sys.argv[1], 'wb') as file: pickle.dump(found, file)"
 COMPARE = """
@@ -85,28 +108,58 @@ print("done")
 def test_they_are_those_of_tasks(tmp_path: Path) -> None:
     options = "--cpus 1 --gpus 0 --sysmem 256"
     path = str(tmp_path / "unfused")
-    done = run_alone(DRAWS + KEEP, path, LEGATE_DIFFUSE="0", LEGATE_CONFIG=options)
+    done = run_alone(
+        DRAWS + REFUSED + KEEP, path, LEGATE_DIFFUSE="0", LEGATE_CONFIG=options
+    )
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    done = run_alone(DRAWS + COMPARE, path, LEGATE_DIFFUSE="1", LEGATE_CONFIG=options)
+    done = run_alone(
+        DRAWS + REFUSED + COMPARE, path, LEGATE_DIFFUSE="1", LEGATE_CONFIG=options
+    )
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.stdout.split()[-1] == "done"
 
 
-def test_several_processors_have_generators_of_their_own() -> None:
-    """Which of them draws is chosen anew each time, unfused, too."""
-    done = run_alone(
-        """
+MANY = """
 import legate_diffuse
 import cupynumeric as cn
-generator = cn.random.default_rng(8)
-before = legate_diffuse.stats()["tasks_submitted"]
-sums = [float(generator.random(100).sum()) for _ in range(10)]
-assert all(0 < each < 100 for each in sums)
-assert legate_diffuse.stats()["tasks_submitted"] - before >= 10
-""",
-        LEGATE_DIFFUSE="1",
-        LEGATE_CONFIG="--cpus 2 --gpus 0 --sysmem 256",
-    )
+few, many = cn.random.default_rng(8), cn.random.default_rng(8)
+def submitted():
+    return legate_diffuse.stats()["tasks_submitted"]
+before = submitted()
+seen = {float(each) for _ in range(50) for each in few.random(2)}
+assert submitted() == before, "few numbers are drawn here"
+large = few.random(200_000).__array__()
+assert len(seen) == 100 and not seen.intersection(large.tolist()), "none comes twice"
+large = many.random(200_000).__array__()
+before = submitted()
+drawn = many.random(3).__array__()
+assert submitted() > before, "processors whose generators have drawn go on"
+assert not set(drawn.tolist()).intersection(large.tolist())
+"""
+
+
+def test_several_processors_draw_many_numbers() -> None:
+    options = "--cpus 2 --gpus 0 --sysmem 256"
+    done = run_alone(MANY, LEGATE_DIFFUSE="1", LEGATE_CONFIG=options)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
+def test_few_numbers_are_those_of_the_first_of_several_processors(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "unfused")
+    draw = """
+import pickle, sys
+import cupynumeric as cn
+other = cn.random.default_rng(8)
+found = [other.normal(size=3).__array__().tolist() for _ in range(9)]
+"""
+    # with two, the first one draws unless it is busy
+    options = "--cpus 1 --gpus 0 --sysmem 256"
+    done = run_alone(draw + KEEP, path, LEGATE_DIFFUSE="0", LEGATE_CONFIG=options)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    options = "--cpus 2 --gpus 0 --sysmem 256"
+    done = run_alone(draw + COMPARE, path, LEGATE_DIFFUSE="1", LEGATE_CONFIG=options)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
