@@ -41,7 +41,7 @@ PyObject* filled(const Function& function, const Signature* signature, PyObject*
 
 }  // namespace
 
-std::optional<Shape> shape_from(PyObject* shape) {
+std::optional<Shape> new_shape(PyObject* shape) {
   const Items given{shape};
   Shape found{given.size(), {}};
   auto volume = std::int64_t{1};
@@ -125,7 +125,7 @@ PyObject* filled(const Function& function, PyObject* shape, std::string_view dty
                  PyObject* number) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  const auto found = shape_from(shape);
+  const auto found = new_shape(shape);
 
   if (!found) Py_RETURN_NONE;
 

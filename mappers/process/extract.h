@@ -22,7 +22,7 @@ PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count);
 
 // The extents of a new array by an int, or a tuple or list of them; none if these are others, or
 // more than it takes to be here.
-std::optional<Shape> shape_from(PyObject* shape);
+std::optional<Shape> new_shape(PyObject* shape);
 
 // A new array of such a shape, and of a type, by NumPy's name of it, with all
 // elements equal to a number.

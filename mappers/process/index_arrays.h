@@ -23,16 +23,22 @@ inline bool is_mask_array(PyObject* object) {
   return dtype && number_type(dtype) == NumberType::BOOL;
 }
 
+// Whether a part of an index is all of a dimension, with no bound.
+inline bool is_all(PyObject* part) {
+  if (!PySlice_Check(part)) return false;
+
+  const auto& bounds = *reinterpret_cast<PySliceObject*>(part);
+
+  return bounds.start == Py_None && bounds.stop == Py_None && bounds.step == Py_None;
+}
+
 // Whether an index is a mask and, behind it, all of other dimensions.
 inline bool is_mask_of_rows(PyObject* key) {
-  static auto* const all = PySlice_New(nullptr, nullptr, nullptr);
   auto* const* const parts = &PyTuple_GET_ITEM(key, 0);
   const auto count = PyTuple_GET_SIZE(key);
 
   return count > 1 && is_array(parts[0]) && is_mask_array(parts[0]) &&
-         std::all_of(parts + 1, parts + count, [](auto* part) {
-           return PySlice_Check(part) && PyObject_RichCompareBool(part, all, Py_EQ) == 1;
-         });
+         std::all_of(parts + 1, parts + count, is_all);
 }
 
 // Calls `visit` with the distance of the first element of each row from the first one of all, in

@@ -108,7 +108,7 @@ PyObject* random_numbers(const Arguments& given) {
     Py_RETURN_NONE;
   }
 
-  const auto found = shape_from(shape && shape != Py_None ? shape : distribution.shape);
+  const auto found = new_shape(shape && shape != Py_None ? shape : distribution.shape);
 
   // the original refuses arrays without elements, or draws nothing for them
   if (!found || found->volume() == 0) Py_RETURN_NONE;
