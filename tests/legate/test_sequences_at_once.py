@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from process import run_alone
+from statements_compared import compare
 from test_small_arrays import run_here
 
 # What runs without a task.
@@ -313,72 +313,20 @@ CHANGES += [
     # the original's message has objects in it
     if (key.count("i"), value) != (2, "A[:1] * 2")
 ]
-PROGRAM = f"""
-import numpy as np
-import cupynumeric as cn
-functions = {{name: getattr(cn, name) for name in dir(cn) if name[0] != "_"}}
-sequences = {{"V": [3.0, 1.0, 2.0], "I": [2, 0, 1], "B": [True, False, True]}}
+ARRAYS = """
+functions |= {"V": [3.0, 1.0, 2.0], "I": [2, 0, 1], "B": [True, False, True]}
 def arrays():
-    return {{
+    return {
         "a": cn.array([1.0, 2.5, -3.0]), "A": cn.arange(9.0).reshape(3, 3) - 2.0,
         "i": cn.array([3, 1, 2]), "m": cn.array([True, False, True]), "np": np,
         "y": cn.zeros(3), "C": cn.zeros((3, 3)), "D": cn.arange(9).reshape(3, 3),
         "u": cn.array([3, 1, 2]).astype("uint8"), "f": cn.zeros(2, "float32"),
-    }}
-def plain(made):
-    if isinstance(made, (tuple, list)):
-        return [plain(each) for each in made]
-    return type(made).__name__, np.asarray(made)
-def outcome(run, statement):
-    own = arrays()
-    shown = [name for name in own if name != "np"]
-    try:
-        made = run(statement, functions | sequences | own)
-        made = plain(made), [name for name in shown if own[name] is made]
-    except Exception as error:
-        made = type(error).__name__, str(error).partition("shape")[0]
-    return made, [np.asarray(own[name]).copy() for name in shown]
-def outcomes(run, statements):
-    return {{each: outcome(run, each) for each in statements}}
-quick, rest, changes = {QUICK!r}, {REST!r}, {CHANGES!r}
+    }
 """
 
 
 def test_they_are_what_the_original_makes_of_them(tmp_path: Path) -> None:
-    path = str(tmp_path / "unfused")
-    done = run_alone(
-        f"""{PROGRAM}
-import pickle
-found = outcomes(eval, quick + rest) | outcomes(exec, changes)
-with open({path!r}, "wb") as file:
-    pickle.dump(found, file)
-""",
-        LEGATE_DIFFUSE="0",
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    run_here(
-        f"""{PROGRAM}
-import pickle
-def same(one, other):
-    if isinstance(one, np.ndarray):
-        close = one.dtype.kind == "f" and np.allclose(one, other, 1e-14, 0, True)
-        alike = (one.dtype, one.shape) == (other.dtype, other.shape)
-        return alike and (close or np.array_equal(one, other))
-    if isinstance(one, (tuple, list)):
-        return len(one) == len(other) and all(map(same, one, other))
-    return one == other
-for _ in range(2):
-    tasks = window.counters.tasks_submitted
-    found = outcomes(eval, quick)
-    needed = window.counters.tasks_submitted - tasks
-    found |= outcomes(eval, rest) | outcomes(exec, changes)
-assert needed == 0
-with open({path!r}, "rb") as file:
-    wanted = pickle.load(file)
-for each in wanted:
-    assert same(wanted[each], found[each]), (each, wanted[each], found[each])
-"""
-    )
+    compare(ARRAYS, QUICK, REST, CHANGES, tmp_path)
 
 
 def test_rows_with_equal_elements_are_sorted_as_others() -> None:
