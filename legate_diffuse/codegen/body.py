@@ -171,25 +171,17 @@ class _BodyEmitter:
         `moving` are the arguments, by number, of which `loop` reads and writes vectors.
         """
         lanes = self._loop.lanes
-        pointers: list[str] = []
-        count = len(self._kernel.arguments) + len(self._kernel.indices)
-        for number in range(count):
-            pointers += [
-                f"  %a{number}.at = getelementptr ptr, ptr %pointers, i64 {number}",
-                f"  %a{number} = load ptr, ptr %a{number}.at, align 8",
-            ]
         remainder = Remainder(moving, lanes, self._target.avx512)
         full, part = Lines(lanes, "f"), Lines(lanes, "r")
         remainder.fill(full)
         remainder.empty(part)
         self._operations.declarations.update(remainder.declarations)
-        back = "fold" if folds else self._loop.label
         return "\n".join(
             [
                 f"define internal void {name}(ptr %pointers, ptr %scalars, "
                 "i64 %points, ptr %strides, i1 %streams, ptr %code) #0 {",
                 "entry:",
-                *pointers,
+                *self._pointers(),
                 *remainder.buffers(),
                 *self._before.text,
                 "  br label %ready",
@@ -213,14 +205,7 @@ class _BodyEmitter:
                 f"  %end = phi i64 [ %whole, %pass ], [ {lanes}, %fill ]",
                 "  %bypasses = phi i1 [ %streams, %pass ], [ false, %fill ]",
                 "  br label %loop",
-                "loop:",
-                f"  %i = phi i64 [ 0, %start ], [ %next, %{back} ]",
-                *(line for fold in folds for line in fold.before_values()),
-                *loop,
-                f"  %next = add nuw nsw i64 %i, {lanes}",
-                *(self._accumulation(folds) if folds else []),
-                "  %more = icmp ult i64 %next, %end",
-                "  br i1 %more, label %loop, label %stop",
+                *self._over_vectors(loop, folds),
                 "stop:",
                 "  br i1 %rest, label %empty, label %passed",
                 "empty:",
@@ -236,6 +221,32 @@ class _BodyEmitter:
                 "}",
             ]
         )
+
+    def _pointers(self) -> list[str]:
+        """Return what loads the address of each argument."""
+        count = len(self._kernel.arguments) + len(self._kernel.indices)
+        return [
+            line
+            for number in range(count)
+            for line in (
+                f"  %a{number}.at = getelementptr ptr, ptr %pointers, i64 {number}",
+                f"  %a{number} = load ptr, ptr %a{number}.at, align 8",
+            )
+        ]
+
+    def _over_vectors(self, loop: list[str], folds: list[Fold]) -> list[str]:
+        """Return the loop over whole vectors."""
+        back = "fold" if folds else self._loop.label
+        return [
+            "loop:",
+            f"  %i = phi i64 [ 0, %start ], [ %next, %{back} ]",
+            *(line for fold in folds for line in fold.before_values()),
+            *loop,
+            f"  %next = add nuw nsw i64 %i, {self._loop.lanes}",
+            *(self._accumulation(folds) if folds else []),
+            "  %more = icmp ult i64 %next, %end",
+            "  br i1 %more, label %loop, label %stop",
+        ]
 
     def _accumulation(self, folds: list[Fold]) -> list[str]:
         """Return the instructions that follow those of the loop's last block."""

@@ -128,13 +128,10 @@ def halos(
             used[store] = touched.joined(used.get(store))
             if access.privilege & Privilege.WRITE and covers_store(access.view):
                 need.pop(store, None)
-        after.update(
-            (access.view.store.id, used[access.view.store.id])
-            for access, _ in along
-            if access.changes
-        )
         for access, distance in along:
             store = access.view.store.id
+            if access.changes:
+                after[store] = used[store]
             if access.privilege is not Privilege.WRITE:
                 need[store] = halo.moved(distance).joined(need.get(store))
     return Halos(tuple(reversed(of_nests)), used, need, after, shared)

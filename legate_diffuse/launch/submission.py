@@ -76,19 +76,16 @@ class Submitter:
     ) -> None:
         self.legate = legate
         self.native = native = legate.native
-        self.counters = counters
-        self._agreement = agreement
+        self.counters, self._agreement = counters, agreement
         self.logs = Logs(native)
         # how many operations ran that were not recorded
         self.unseen = 0
         self._windows = 0
-        self._spares = Spares()
         # the numbers of fused tasks, by name
         self._named: dict[str, int] = {}
-        self._warned = False
+        self._spares, self._warned = Spares(), False
         self._prints_decisions = settings.DECISIONS in settings.dump()
         _set_limits(native)
-        runtime = legate.runtime
         self._kernels = KernelTable(native, agreement is not None, counters)
         self.planner = Planner(
             legate,
@@ -109,15 +106,9 @@ class Submitter:
             legate, meanings, counters, self._named, self.choice.facts
         )
         self.checker = checker
-        # check mode compares what tasks compute, and the profiler shows tasks
-        tasks_only = (
-            checker is not None
-            or runtime.config().profile
-            or not native.kernels_run_in_process()
-        )
         self.small = SmallArrays(
             legate,
-            0 if tasks_only else settings.process_bytes(),
+            _most_bytes(legate, checker),
             lambda: self.choice.single_below() != ALL_SINGLE,
             release,
         )
@@ -132,7 +123,8 @@ class Submitter:
             self.ledger.clock(self.planner, "plan", "planning")
             self.ledger.clock(self.at_once, "plan", "submission")
         self._places: Any = native.Places() if self._locates else None
-        self.track_provenance = self._locates or bool(runtime.config().provenance)
+        provenance = legate.runtime.config().provenance
+        self.track_provenance = self._locates or bool(provenance)
 
     @property
     def ledger(self) -> Ledger | None:
@@ -394,3 +386,14 @@ def _set_limits(native: Any) -> None:
         native.set_cache_bytes(cache_bytes)
     if (threads := settings.threads()) is not None:
         native.set_num_threads(threads)
+
+
+def _most_bytes(legate: Legate, checker: Checker | None) -> int:
+    """Return how many bytes an array in this process has at most."""
+    # check mode compares what tasks compute, and the profiler shows tasks
+    tasks_only = (
+        checker is not None
+        or legate.runtime.config().profile
+        or not legate.native.kernels_run_in_process()
+    )
+    return 0 if tasks_only else settings.process_bytes()

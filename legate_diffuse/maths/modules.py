@@ -2,6 +2,7 @@
 """The LLVM modules of the vector maths routines, one for each C function."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from legate_diffuse.kernel.dtypes import bits_of
@@ -147,6 +148,16 @@ def _scalar_calls(name: str, routine: Routine, lanes: int) -> str:
     return "\n".join(lines)
 
 
+def _splat(lanes: int, result: str, value: str) -> list[str]:
+    """Return what makes a vector with a number in all lanes."""
+    indices = f"<{lanes} x i64>"
+    return [
+        f"  %{result}.0 = insertelement {indices} poison, i64 {value}, i64 0",
+        f"  %{result} = shufflevector {indices} %{result}.0, {indices} poison, "
+        f"<{lanes} x i32> zeroinitializer",
+    ]
+
+
 def _check(name: str, variant: int, lanes: int) -> str:
     """Return the function that counts differences from libm."""
     routine = ROUTINES[name]
@@ -158,14 +169,7 @@ def _check(name: str, variant: int, lanes: int) -> str:
     numbers = range(routine.arity)
     parameters = "".join(f", i64 %first{i}, i64 %step{i}" for i in numbers)
     ramp = ", ".join(f"i64 {lane}" for lane in range(lanes))
-
-    def splat(result: str, value: str) -> list[str]:
-        return [
-            f"  %{result}.0 = insertelement {indices} poison, i64 {value}, i64 0",
-            f"  %{result} = shufflevector {indices} %{result}.0, {indices} poison, "
-            f"<{lanes} x i32> zeroinitializer",
-        ]
-
+    splat = partial(_splat, lanes)
     lines = [
         f"define i64 @{check_symbol(name, variant)}(i64 %count{parameters}) #0 {{",
         "entry:",

@@ -14,7 +14,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -54,65 +54,45 @@ def submit_over(
     return made
 
 
-def pointwise_of(submission: Submission) -> Callable[..., Any]:
-    """Return what submits an operation on arrays, and numbers beside them."""
-    client, selections = submission.client, submission.selections
-    apply, conversions = submission.apply, submission.conversions
-    ndarray, view_of = client.ndarray, client.view_of
+class Pointwise:
+    """Submits operations on arrays, and on numbers beside them."""
 
-    def mixed(
-        templates: Templates,
-        operands: Sequence[Any],
-        kinds: tuple[Any, ...],
-        out: Any,
-        common: str | None,
+    def __init__(self, submission: Submission) -> None:
+        self._submission, self._client = submission, submission.client
+        self._selections, self._apply = submission.selections, submission.apply
+        self._conversions = submission.conversions
+        self._ndarray, self._view_of = self._client.ndarray, self._client.view_of
+
+    def submit(
+        self, templates: Templates, operands: Sequence[Any], out: Any = None
     ) -> Any:
-        """Submit an operation on operands that are first converted to one type."""
-        target = templates.resolved(common)
-        if target not in TARGETS:
-            return None
-        converted = [
-            each
-            if type(each) is not ndarray or kind == target
-            else conversions.convert(each, target)
-            for each, kind in zip(operands, kinds, strict=True)
-        ]
-        if any([each is None for each in converted]):
-            return None
-        made = apply(templates.function, out, *converted)
-        if made is None:
-            return submit(templates, converted, out)
-        views = [view for each in converted if (view := view_of(each))]
-        conversions.learn(templates.function, kinds, views[0].root.dtype)
-        return made
-
-    def submit(templates: Templates, operands: Sequence[Any], out: Any = None) -> Any:
         """Submit an operation; None if it is left to the original."""
-        arrays = [each for each in operands if type(each) is ndarray]
+        arrays = [each for each in operands if type(each) is self._ndarray]
         if any([isinstance(each, np.number) for each in operands]) and arrays:
             plain = [_number(each, arrays[0].dtype) for each in operands]
-            operands = [submission.single_of(each) for each in plain]
-            arrays = [each for each in operands if type(each) is ndarray]
-            made = apply(templates.function, out, *operands)
+            operands = [self._submission.single_of(each) for each in plain]
+            arrays = [each for each in operands if type(each) is self._ndarray]
+            made = self._apply(templates.function, out, *operands)
             if made is not None:
                 return made
-        if any([type(each._thunk) is selections.type for each in arrays]):
-            return selections.apply(submit, templates, operands, out)
-        views = [view_of(each) for each in operands]
+        if any([type(each._thunk) is self._selections.type for each in arrays]):
+            return self._selections.apply(self.submit, templates, operands, out)
+        views = [self._view_of(each) for each in operands]
         roots = [view.root for view in views if view is not None]
         # within a task, stores are Legate's own
-        if not roots or len(roots) < len(arrays) or client.doctor.is_on:
+        if not roots or len(roots) < len(arrays) or self._client.doctor.is_on:
             return None
         if len(roots) < len(operands):
-            kinds = {type(each) for each in operands} - {ndarray}
+            kinds = {type(each) for each in operands} - {self._ndarray}
             if not (templates.takes_numbers and kinds <= _NUMBERS):
                 return None
-            made = power(templates, operands, roots[0], out)
+            made = self._power(templates, operands, roots[0], out)
             if made is not None:
                 return made
-        return typed(templates, operands, views, roots, out)
+        return self._typed(templates, operands, views, roots, out)
 
-    def typed(
+    def _typed(
+        self,
         templates: Templates,
         operands: Sequence[Any],
         views: list[View | None],
@@ -135,18 +115,45 @@ def pointwise_of(submission: Submission) -> Callable[..., Any]:
             or any([each.dtype is not root.dtype for each in roots])
             or common not in (None, root.dtype)
         ):
-            return mixed(templates, operands, kinds, out, common)
+            return self._mixed(templates, operands, kinds, out, common)
         found = [
-            submission.constant(root, each) if view is None else view
+            self._submission.constant(root, each) if view is None else view
             for each, view in zip(operands, views, strict=True)
         ]
         shown = [view for view in found if view is not None]
         if len(shown) < len(found):
             return None
-        return submit_over(submission, template, shown, out)
+        return submit_over(self._submission, template, shown, out)
 
-    def power(
-        templates: Templates, operands: Sequence[Any], root: Root, out: Any
+    def _mixed(
+        self,
+        templates: Templates,
+        operands: Sequence[Any],
+        kinds: tuple[Any, ...],
+        out: Any,
+        common: str | None,
+    ) -> Any:
+        """Submit an operation on operands that are first converted to one type."""
+        target = templates.resolved(common)
+        if target not in TARGETS:
+            return None
+        converted = [
+            each
+            if type(each) is not self._ndarray or kind == target
+            else self._conversions.convert(each, target)
+            for each, kind in zip(operands, kinds, strict=True)
+        ]
+        if any([each is None for each in converted]):
+            return None
+        made = self._apply(templates.function, out, *converted)
+        if made is None:
+            return self.submit(templates, converted, out)
+        views = [view for each in converted if (view := self._view_of(each))]
+        self._conversions.learn(templates.function, kinds, views[0].root.dtype)
+        return made
+
+    def _power(
+        self, templates: Templates, operands: Sequence[Any], root: Root, out: Any
     ) -> Any:
         """Submit the products that a power is; None if it is none."""
         factor, exponent = operands[0], operands[-1]
@@ -154,18 +161,16 @@ def pointwise_of(submission: Submission) -> Callable[..., Any]:
         if (
             products is None
             or root.dtype not in COMPLEX
-            or type(exponent) in (ndarray, complex)
+            or type(exponent) in (self._ndarray, complex)
             or exponent not in PRODUCTS
         ):
             return None
         if exponent == 2:
-            return submit(products, (factor, factor), out)
-        square = submit(products, (factor, factor))
+            return self.submit(products, (factor, factor), out)
+        square = self.submit(products, (factor, factor))
         if square is None:
             return None
-        return submit(products, (factor if exponent == 3 else square, square), out)
-
-    return submit
+        return self.submit(products, (factor if exponent == 3 else square, square), out)
 
 
 def _number(number: Any, dtype: Any) -> Any:

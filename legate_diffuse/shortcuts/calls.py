@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.arithmetic import pointwise_of
+from legate_diffuse.shortcuts.arithmetic import Pointwise
 from legate_diffuse.shortcuts.client import CHECKS, OF_NUMBERS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
@@ -121,7 +121,7 @@ _EXACT: Final = frozenset(("isfinite", "isinf", "isnan", "ldexp", "signbit"))
 
 
 def _replace_operators(submission: Submission) -> None:
-    submit = pointwise_of(submission)
+    submit = Pointwise(submission).submit
 
     def second(templates: Templates, x: Any, y: Any) -> Any:
         return submit(templates, (y, x))
@@ -134,7 +134,7 @@ def _replace_operators(submission: Submission) -> None:
 
 
 def _replace_operators_in_place(submission: Submission) -> None:
-    submit, view_of = pointwise_of(submission), submission.client.view_of
+    submit, view_of = Pointwise(submission).submit, submission.client.view_of
     write, ufuncs = submission.written.call, submission.client.ufuncs
 
     def in_place(templates: Templates, x: Any, y: Any) -> Any:
@@ -148,7 +148,7 @@ def _replace_operators_in_place(submission: Submission) -> None:
 
 
 def _replace_unary_operators(submission: Submission) -> None:
-    submit = pointwise_of(submission)
+    submit = Pointwise(submission).submit
 
     def unary(templates: Templates, x: Any) -> Any:
         return submit(templates, (x,))
@@ -214,7 +214,7 @@ def _replace_universal_function(submission: Submission) -> None:
 
 
 def _replace_functions(kind: str, count: int, submission: Submission) -> None:
-    owner, submit = getattr(submission.client, kind), pointwise_of(submission)
+    owner, submit = getattr(submission.client, kind), Pointwise(submission).submit
     templates_of, apply = submission.templates.get, submission.apply
     arrays_of, written = submission.arrays_of, submission.written
     by_numpy = {

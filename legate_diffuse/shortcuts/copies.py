@@ -14,9 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.interpose.window import window
-from legate_diffuse.shortcuts.broadcast import common_shape, repeated
-from legate_diffuse.shortcuts.conversions import TARGETS
+from legate_diffuse.shortcuts.assignments import Assignments
 from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.parts import find_part
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
@@ -28,14 +26,7 @@ from legate_diffuse.shortcuts.submission import (
     Submission,
     replace,
 )
-from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import (
-    element_templates,
-    masked_templates,
-    new_function,
-)
-from legate_diffuse.shortcuts.written import may_overlap
-from legate_diffuse.stores.view import View, over
+from legate_diffuse.shortcuts.templates import element_templates, new_function
 
 _BASIC_INDEX: Final[tuple[Source, ...]] = (
     ("_array.array", "ndarray._convert_key"),
@@ -52,9 +43,6 @@ COPIED: Final[tuple[Source, ...]] = (
     ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
     ("_thunk.deferred", "DeferredArray._broadcast"),
 )
-
-# Python's numbers, and what cuPyNumeric makes of them.
-_NUMBERS: Final = {float: "float64", int: "int64"}
 
 
 def _replace_get(submission: Submission) -> None:
@@ -106,162 +94,18 @@ def _replace_get(submission: Submission) -> None:
 
 
 def _replace_set(submission: Submission) -> None:
-    copies, client = submission.copies, submission.client
-    ndarray, doctor = client.ndarray, client.doctor
-    warn, selections = client.warn, submission.selections
-    written = new_function(client)
-    writes = element_templates(client, "WRITE", written)
-    masked = masked_templates(client)
-    constant, hosted = submission.constant, submission.hosted
-    takes_numbers = client.takes_numbers
+    ndarray, assignments = submission.client.ndarray, Assignments(submission)
+    assign = assignments.assign
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
-        if not takes_numbers and type(value) is not ndarray:
+        if not assign(self, key, value):
             original(self, key, value)
-            return
-        bounded = key if doctor.is_on else hosted.elements.bounded(key)
-        if bounded is not key:
-            self[bounded] = value
-            return
-        if type(value) in _NUMBERS:
-            if self._writeable and not doctor.is_on:
-                target = find_part(self._thunk, key)
-                if target is not None and _put(target, value):
-                    return
-            ways = [hosted.assign, _put_at]
-            if waits(self):
-                # a loop is fused with what it waits for
-                ways.reverse()
-            if not any(way(self, key, value) for way in ways):
-                original(self, key, value)
-            return
-        if type(value) is not ndarray and find_part(self._thunk, key) is not None:
-            value = submission.array_of(value)
-        if type(value) is ndarray and self._writeable and not doctor.is_on:
-            if type(value._thunk) is selections.type:
-                if type(key) is not ndarray or not (
-                    selections.put(self, key, value) or hosted.assign(self, key, value)
-                ):
-                    original(self, key, value)
-                return
-            target = find_part(self._thunk, key)
-            own = client.view_of(self)
-            if own is not None and value.dtype != self.dtype:
-                value = converted(value, own.root.dtype)
-            base = value._thunk.base
-            if (
-                target is not None
-                and type(base) is LogicalStore
-                # the original refuses others, whatever the key
-                and len(base._view.shape) <= len(self._thunk.base._view.shape)
-                and (_copy if target.shape else _write)(target, base._view)
-            ):
-                return
-        if not hosted.assign(self, key, value):
-            original(self, key, value)
-
-    def waits(array: Any) -> bool:
-        """Whether an array's elements are yet to be computed."""
-        view = client.view_of(array)
-        return view is not None and window.is_waited_for(view.root)
-
-    def converted(value: Any, name: str | None) -> Any:
-        """Return an array of a type, where that is no affair of the original's."""
-        if warn.is_on or name not in TARGETS:
-            return value
-        found = submission.conversions.convert(value, name)
-        if found is None:
-            return value
-        view = client.view_of(value)
-        if view is not None:
-            kinds = name, view.root.dtype
-            submission.conversions.learn(written, kinds, name)
-        return found
-
-    def _put(target: View, value: float) -> bool:
-        """Write a number to all elements; False if its type is to change."""
-        root = target.root
-        if warn.is_on and root.dtype != _NUMBERS[type(value)]:
-            # the original warns of conversions
-            return False
-        source = constant(root, value)
-        return source is not None and (_copy if target.shape else _write)(
-            target, source
-        )
-
-    def _put_at(array: Any, key: Any, value: float) -> bool:
-        """Write a number where a mask of the array's shape says; False as above."""
-        target, mask = map(client.view_of, (array, key))
-        if (
-            target is None
-            or mask is None
-            or mask.root.dtype != "bool"
-            or mask.shape != target.shape
-            or mask.root is target.root
-            or target.root.scalar_storage
-            or not target.volume
-            or not array._writeable
-            or doctor.is_on
-            or (warn.is_on and target.root.dtype != _NUMBERS[type(value)])
-        ):
-            return False
-        source, template = constant(target.root, value), masked[target.root.dtype]
-        if source is None or template is None:
-            return False
-        views = [target, mask, over(source, target.shape), target]
-        submit(template, views)
-        return True
-
-    def _write(target: View, source: View) -> bool:
-        """Write a single element; False if that is left to the original."""
-        root = target.root
-        template = writes[root.dtype]
-        if (
-            template is None
-            or source.root.dtype is not root.dtype
-            or source.shape
-            or not source.root.fusable
-            or root.scalar_storage
-            or may_overlap(source.root, root)
-        ):
-            return False
-        submit(template, [target, source])
-        return True
-
-    def _copy(target: View, source: View) -> bool:
-        """Copy one view to another; False if that is left to the original."""
-        root = target.root
-        if source is target:
-            return True
-        template = copies[root.dtype]
-        if (
-            template is None
-            or source.root.dtype is not root.dtype
-            or not source.root.fusable
-            or root.scalar_storage
-        ):
-            return False
-        if source.shape != target.shape:
-            if common_shape(source.shape, target.shape) != target.shape or may_overlap(
-                source.root, root
-            ):
-                return False
-            source = repeated(source, target.shape)
-        if may_overlap(source.root, root):
-            if target.equal_storage(source):
-                return True
-            if source.overlaps(target):
-                # the original copies it first, too
-                made = submission.make(template, source.shape, source)
-                copied = None if made is None else client.view_of(made)
-                if copied is None:
-                    return False
-                source = copied
-        submit(template, [target, source])
-        return True
 
     # native code takes numbers where it is given a function
-    submission.operators["__setitem__"] = written if takes_numbers else None
+    takes_numbers = submission.client.takes_numbers
+    submission.operators["__setitem__"] = (
+        assignments.function if takes_numbers else None
+    )
     original = replace(ndarray, "__setitem__", set_)
 
 

@@ -13,9 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.launch.few_points import MOST_POINTS
-from legate_diffuse.shortcuts.arithmetic import submit_over
 from legate_diffuse.shortcuts.broadcast import common_shape
-from legate_diffuse.shortcuts.conversions import TARGETS
+from legate_diffuse.shortcuts.choices import Choices
 from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import (
@@ -25,7 +24,7 @@ from legate_diffuse.shortcuts.submission import (
     Submission,
     replace,
 )
-from legate_diffuse.shortcuts.templates import EXACT, FLOATS, Template, new_function
+from legate_diffuse.shortcuts.templates import EXACT, FLOATS, Template
 from legate_diffuse.shortcuts.written import (
     CASTINGS,
     in_places,
@@ -33,8 +32,7 @@ from legate_diffuse.shortcuts.written import (
     may_overlap,
     parameters_of,
 )
-from legate_diffuse.stores.layout import remember, whole
-from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.layout import remember
 
 # Functions that have a method of the same name do its work with its defaults: their
 # modules, and the arguments that both have.
@@ -135,148 +133,12 @@ def _replace_copyto(submission: Submission) -> None:
     original = replace(package, "copyto", copyto)
 
 
-# The types of arrays beside which ``where`` takes numbers, and the numbers that become
-# such an element. Beside others a number may change the type of the result.
-_CHOICES: Final = {
-    "float64": (float, int),
-    "int64": (int,),
-    "complex128": (complex, float, int),
-}
-
-# Numbers of which NumPy makes the type that the original makes: the type of two.
-_CHOSEN: Final = frozenset((float, int, complex))
-# What the original makes of numbers.
-_TYPES: Final = {
-    float: np.dtype(float),
-    int: np.dtype(np.int64),
-    complex: np.dtype(complex),
-}
-
-
-def _type_of_numbers(kinds: set[type]) -> str:
-    if complex in kinds:
-        return "complex128"
-    return "float64" if float in kinds else "int64"
-
-
-def _alike(submission: Submission, x: Any, y: Any) -> tuple[Any, Any] | None:
-    """Return both in the type that the original makes of two, None if it must."""
-    client, ndarray = submission.client, submission.client.ndarray
-    is_watched = client.doctor.is_on or client.warn.is_on
-    if is_watched or ndarray not in {type(x), type(y)}:
-        return None
-    dtypes = [
-        each.dtype if type(each) is ndarray else _TYPES.get(type(each))
-        for each in (x, y)
-    ]
-    # a type equals None if it is the one of which arrays are made without a type
-    if any([each is None for each in dtypes]) or dtypes[0] == dtypes[1]:
-        return None
-    common = np.result_type(*dtypes)
-    if common.name not in (_CHOICES if len(set(map(type, (x, y)))) > 1 else TARGETS):
-        return None
-    one, other = [
-        (common.type(each).item() if abs(each) <= EXACT else None)
-        if type(each) is not ndarray
-        else each
-        if each.dtype == common
-        else submission.conversions.convert(each, common.name)
-        for each in (x, y)
-    ]
-    return None if one is None or other is None else (one, other)
-
-
-def _flags(submission: Submission, mask: Any, x: Any, y: Any) -> Any:
-    """Return what a mask is as one of flags, None if it is one or the original must."""
-    client = submission.client
-    is_watched = client.doctor.is_on or client.warn.is_on
-    if x is None or y is None or is_watched or mask.dtype == bool:
-        return None
-    return submission.conversions.convert(mask, "bool")
-
-
 def _replace_where(submission: Submission) -> None:
-    client = submission.client
-    ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
-    array_of = submission.array_of
-    choose = submission.by_numpy(np.where, "where", brings=False, computes=False)
-    known = new_function(client, takes_numbers=True)
-    known_apart = new_function(client)
-    # numbers do not say of which type the result is
-    known_of = {name: new_function(client, takes_numbers=True) for name in _CHOICES}
-
-    def made_for(function: Any, name: str) -> Template:
-        template = Template(client, client.tasks.WHERE, 3, None, np.dtype(name))
-        template.function = function
-        return template
-
-    templates = {name: made_for(known, name) for name in _CHOICES}
-    templates_apart = {str(name): made_for(known_apart, str(name)) for name in TARGETS}
-    numbered = {name: made_for(each, name) for name, each in known_of.items()}
-    likes = {
-        name: Root(client.legate, each.type, name, whole(()), scalar_storage=False)
-        for name, each in numbered.items()
-    }
+    choose = Choices(submission).where
 
     def where(a: Any, x: Any = None, y: Any = None) -> Any:
-        made = None
-        if type(x) is not ndarray:
-            x = submission.single_of(array_of(x))
-        if type(y) is not ndarray:
-            y = submission.single_of(array_of(y))
-        a = array_of(a)
-        if type(a) is not ndarray:
-            return original(a, x, y)
-        kinds = {type(x), type(y)}
-        if are_known := ndarray in kinds or kinds <= _CHOSEN:
-            if kinds == {ndarray}:
-                function = known_apart
-            else:
-                function = (
-                    known if ndarray in kinds else known_of[_type_of_numbers(kinds)]
-                )
-            made = apply(function, None, a, x, y)
-        if made is None and (mask := _flags(submission, a, x, y)) is not None:
-            return where(mask, x, y)
-        if made is None and are_known and not doctor.is_on:
-            made = _choose(a, x, y)
-        if made is None and _agree(a, x, y):
-            made = choose(a, x, y)
-        if made is None and (alike := _alike(submission, x, y)) is not None:
-            return where(a, *alike)
+        made = choose(a, x, y)
         return original(a, x, y) if made is None else made
-
-    def _agree(mask: Any, x: Any, y: Any) -> bool:
-        """Whether NumPy chooses from the types that the original chooses from."""
-        kinds = {type(x), type(y)}
-        if ndarray not in kinds:
-            return mask.dtype == bool and (kinds <= _CHOSEN or kinds == {bool})
-        dtypes = {each.dtype for each in (x, y) if type(each) is ndarray}
-        return mask.dtype == bool and len(dtypes) == 1 and kinds == {ndarray}
-
-    def _choose(a: Any, x: Any, y: Any) -> Any:
-        mask, one, other = map(client.view_of, (a, x, y))
-        chosen = one or other
-        if mask is None or mask.root.dtype != "bool":
-            return None
-        if one is not None and other is not None:
-            like, of = one.root, templates_apart
-        elif chosen is not None:
-            like, of = chosen.root, templates
-        elif ndarray not in (kinds := {type(x), type(y)}):
-            like, of = likes[_type_of_numbers(kinds)], numbered
-        else:
-            return None
-        if like.dtype not in of:
-            return None
-        views = [mask]
-        for view, value in ((one, x), (other, y)):
-            if view is None and type(value) in _CHOICES[like.dtype]:
-                view = submission.constant(like, value)
-            if view is None or view.root.dtype != like.dtype:
-                return None
-            views.append(view)
-        return submit_over(submission, of[like.dtype], views)
 
     original = replace(_package(), "where", where)
 

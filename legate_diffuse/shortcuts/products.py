@@ -89,48 +89,53 @@ def _given(out: Any) -> dict[str, Any]:
     return {} if out is None else {"out": out}
 
 
-def _replace_products(submission: Submission) -> None:
-    client = submission.client
-    ndarray, doctor = client.ndarray, client.doctor
-    vectors = _Products(client, "DOT", (1, 2))
-    matrices = _Products(client, "MATVECMUL", (0, 1, 2))
-    hosted, by_numpy = submission.hosted, submission.by_numpy
-    conversions = submission.conversions
-    in_blas = hosted.blas.limited(of_two)
-    multiply = by_numpy(in_blas, _NAME, INEXACT)
-    multiply_here = by_numpy(in_blas, _NAME, INEXACT, brings=False)
-    multiply_stacks = by_numpy(stacked, _NAME, INEXACT, in_blas=True)
-    multiply_two_types = by_numpy(in_blas, _NAME)
-    multiply_stacks_of_two = by_numpy(stacked, _NAME, in_blas=True)
-    multiply_integers = by_numpy(np.matmul, _NAME, brings=False)
+class Products:
+    """Multiplies vectors and matrices."""
 
-    def product(a: Any, b: Any) -> Any:
+    def __init__(self, submission: Submission) -> None:
+        self._submission, self._client = submission, submission.client
+        self.vectors = _Products(self._client, "DOT", (1, 2))
+        self.matrices = _Products(self._client, "MATVECMUL", (0, 1, 2))
+        by_numpy = submission.by_numpy
+        self.in_blas = submission.hosted.blas.limited(of_two)
+        self._multiply = by_numpy(self.in_blas, _NAME, INEXACT)
+        self._multiply_here = by_numpy(self.in_blas, _NAME, INEXACT, brings=False)
+        self._multiply_stacks = by_numpy(stacked, _NAME, INEXACT, in_blas=True)
+        self._multiply_two_types = by_numpy(self.in_blas, _NAME)
+        self._multiply_stacks_of_two = by_numpy(stacked, _NAME, in_blas=True)
+        self._multiply_integers = by_numpy(np.matmul, _NAME, brings=False)
+
+    def product(self, a: Any, b: Any) -> Any:
         """Return a product, None if it is left to the original."""
-        if not window.runs_at_once or doctor.is_on:
+        if not window.runs_at_once or self._client.doctor.is_on:
             return None
-        one, other = client.settled_view_of(a), client.settled_view_of(b)
+        one, other = self._client.settled_view_of(a), self._client.settled_view_of(b)
         if one is None or other is None:
             return None
         if one.root.dtype != other.root.dtype:
-            return of_two_types(a, b, one, other)
+            return self._of_two_types(a, b, one, other)
         if one.root.dtype not in _TYPES:
             # the original has none of more dimensions
             are_vectors = len(one.shape) == len(other.shape) == 1
-            return multiply_integers(a, b) if are_vectors else None
+            return self._multiply_integers(a, b) if are_vectors else None
         if len(one.shape) == len(other.shape) == 2:
-            made = multiply(a, b)
+            made = self._multiply(a, b)
             (rows, depth), (others, columns) = one.shape, other.shape
             is_outer = depth == others == 1 < min(rows, columns)
             if made is None and is_outer and one.root.dtype in _REAL:
                 # a loop, which adds to zeros as the original does
                 made = a * b + 0.0
             return made
+        return self._with_vector(a, b, one, other)
+
+    def _with_vector(self, a: Any, b: Any, one: View, other: View) -> Any:
+        """Return a product of which at least one factor is a vector, as above."""
         extents = *one.shape, *other.shape
         dims = {len(one.shape), len(other.shape)}
         narrowest = 2 if dims == {1} else NARROWEST_PRODUCT
         if dims <= {1, 2} and min(extents) < narrowest:
             # no loop; what waits can be fused with what waits for the product
-            made = multiply_here(a, b)
+            made = self._multiply_here(a, b)
             if made is not None:
                 return made
         if len(one.shape) < len(other.shape):
@@ -140,19 +145,21 @@ def _replace_products(submission: Submission) -> None:
         if one.shape[-1:] != other.shape:
             return None
         if len(one.shape) == 1 and one.volume:
-            return _submit(submission, vectors, (), one, other)
+            return _submit(self._submission, self.vectors, (), one, other)
         # the original drops dimensions of one element
         if len(one.shape) == 2 and min(one.shape) > 1:
             if not is_product_a_loop(one):
-                return multiply(a, b)
+                return self._multiply(a, b)
             # what waits can be fused with a loop
-            made = multiply_here(a, b) if one.volume > MOST_POINTS else None
+            made = self._multiply_here(a, b) if one.volume > MOST_POINTS else None
             if made is None:
-                made = _submit(submission, matrices, one.shape[:1], one, other)
+                made = _submit(
+                    self._submission, self.matrices, one.shape[:1], one, other
+                )
             return made
-        return multiply(a, b)
+        return self._multiply(a, b)
 
-    def of_two_types(a: Any, b: Any, one: View, other: View) -> Any:
+    def _of_two_types(self, a: Any, b: Any, one: View, other: View) -> Any:
         """Convert one factor or both, as the original does, or let NumPy do so."""
         # that drops dimensions of one element
         if max(a.ndim, b.ndim) > 2 or min((*one.shape, *other.shape), default=0) < 2:
@@ -163,30 +170,44 @@ def _replace_products(submission: Submission) -> None:
         kinds = one.root.dtype, other.root.dtype
         if {*kinds, target} <= TARGETS:
             factors = [
-                each if each.dtype == target else conversions.convert(each, target)
+                each
+                if each.dtype == target
+                else self._submission.conversions.convert(each, target)
                 for each in (a, b)
             ]
-            views = [client.view_of(each) for each in factors]
+            views = [self._client.view_of(each) for each in factors]
             if views[0] is not None and views[1] is not None:
-                conversions.learn(vectors.function, kinds, views[0].root.dtype)
-                return product(*factors)
-        return multiply_two_types(a, b)
+                self._submission.conversions.learn(
+                    self.vectors.function, kinds, views[0].root.dtype
+                )
+                return self.product(*factors)
+        return self._multiply_two_types(a, b)
 
-    array_of, most_dims = submission.array_of, submission.most_dims
-
-    def of_stack(a: Any, b: Any, most: int) -> Any:
+    def of_stack(self, a: Any, b: Any, most: int) -> Any:
         """Return a product of a stack and what has at most so many dimensions.
 
         The original's task is no loop, and has no BLAS.
         """
-        dims = [each.ndim for each in (a, b) if type(each) in (ndarray, np.ndarray)]
+        dims = [
+            each.ndim
+            for each in (a, b)
+            if type(each) in (self._client.ndarray, np.ndarray)
+        ]
         if len(dims) < 2 or max(dims) < 3 or dims[1] > most:
             return None
         if a.dtype == b.dtype:
-            return multiply_stacks(a, b)
+            return self._multiply_stacks(a, b)
         is_product = np.result_type(a.dtype, b.dtype).name in _TYPES
-        is_watched = doctor.is_on or client.warn.is_on
-        return None if is_watched or not is_product else multiply_stacks_of_two(a, b)
+        is_watched = self._client.doctor.is_on or self._client.warn.is_on
+        return (
+            None if is_watched or not is_product else self._multiply_stacks_of_two(a, b)
+        )
+
+
+def _replace_products(submission: Submission) -> None:
+    ndarray, products = submission.client.ndarray, Products(submission)
+    array_of, most_dims = submission.array_of, submission.most_dims
+    product, of_stack = products.product, products.of_stack
 
     def dotted(a: Any, b: Any) -> Any:
         made = product(a, b)
@@ -216,12 +237,18 @@ def _replace_products(submission: Submission) -> None:
     package_dot = replace(package, "dot", function)
     method = replace(ndarray, "dot", dot)
     operator = replace(ndarray, "__matmul__", matmul)
-    if not window.runs_at_once:
-        return
+    if window.runs_at_once:
+        _let_native_code_multiply(submission, products)
+
+
+def _let_native_code_multiply(submission: Submission, products: Products) -> None:
+    hosted, native = submission.hosted, submission.client.legate.native
     if routines := hosted.blas.routines():
-        client.legate.native.know_blas(*routines)
-    of_matrices_here = hosted.recipe(in_blas, _NAME, INEXACT, (2, 2, 2))
-    extra = vectors.function, matrices.function, of_matrices_here, NARROWEST_PRODUCT
+        native.know_blas(*routines)
+    here = hosted.recipe(products.in_blas, _NAME, INEXACT, (2, 2, 2))
+    functions = products.vectors.function, products.matrices.function
+    extra = *functions, here, NARROWEST_PRODUCT
+    package, ndarray = importlib.import_module("cupynumeric"), submission.client.ndarray
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
     submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)
     submission.front(ndarray, "__matmul__", "product", "self", "value", extra=extra)

@@ -210,8 +210,7 @@ class Written:
                 Else only what has none is written to.
             fills: whether plain calls want the first arguments in their places.
         """
-        parameters = parameters_of(original)
-        takes_any = _takes_any(original)
+        parameters, takes_any = parameters_of(original), _takes_any(original)
         looked_at = {*_TARGETS, *(tuple(parameters)[:count] if fills else ())}
 
         def write(*arguments: Any, **named: Any) -> Any:
@@ -228,11 +227,11 @@ class Written:
                 or each not in parameters
             }
             out, dtype = given.pop("out", None), given.get("dtype")
-            is_plain = out is None and dtype is None
-            if is_plain or self._doctor.is_on or not given.keys() <= parameters.keys():
+            is_plain = (out is None and dtype is None) or self._doctor.is_on
+            if is_plain or not given.keys() <= parameters.keys():
                 is_other = out is None and len(given) != were_named
-                run = call if is_other else original
-                return run(*arguments, **(given if out is None else named))
+                named = given if out is None else named
+                return (call if is_other else original)(*arguments, **named)
             made = None
             try:
                 fits = out is None or self._may_write(out, [])

@@ -63,17 +63,7 @@ class RowLoops:
         `row.start` to `row.done`, and the loop to `rows.end`.
         """
         text = [
-            "chunk.test:",
-            f"  %chunk.first = phi i64 [ %chunk.begin, %{before} ], "
-            "[ %chunk.next, %chunk.end ]",
-            "  %chunk.more = icmp slt i64 %chunk.first, %rows",
-            "  br i1 %chunk.more, label %chunk.start, label %rows.end",
-            "chunk.start:",
-            # the native part keeps chunks below 2^31 rows
-            "  %chunk.rest = sub i64 %rows, %chunk.first",
-            "  %chunk.count = call i64 @llvm.smin.i64(i64 %chunk.rest, i64 %chunk)",
-            "  %chunk.left = trunc i64 %chunk.count to i32",
-            "  br label %line.begin",
+            *_chunk_starts(before),
             "line.begin:",
             "  %line.row = phi i64 [ %chunk.first, %chunk.start ], "
             "[ %line.following, %line.end ]",
@@ -135,6 +125,20 @@ class RowLoops:
             )
         return lines.text
 
+    def _placed(self, name: str, argument: int) -> list[str]:
+        """Return what moves an argument to its place along an outer loop."""
+        stem = f"%{name}{argument}"
+        word = stride_word(self._kernel, argument)
+        return [
+            f"  {stem}.at = getelementptr i64, ptr %{name}.at, i64 {word}",
+            f"  {stem}.stride = load i64, ptr {stem}.at, align 8",
+            f"  {stem}.moved = mul i64 %{name}.place, {stem}.stride",
+            f"  {stem}.next = add i64 {stem}, {stem}.moved"
+            if argument >= len(self._kernel.arguments)
+            else f"  {stem}.next = getelementptr i8, {self._kind(argument)} "
+            f"{stem}, i64 {stem}.moved",
+        ]
+
     def find(
         self, name: str, arguments: Sequence[int], number: str, before: str
     ) -> list[str]:
@@ -183,20 +187,26 @@ class RowLoops:
             f"  %{name}.passed = select i1 %{name}.is.first, i64 %{name}.place, i64 0",
             f"  %{name}.behind.next = sub i64 %{name}.behind, %{name}.passed",
         ]
-        for argument in arguments:
-            stem = f"%{name}{argument}"
-            word = stride_word(self._kernel, argument)
-            text += [
-                f"  {stem}.at = getelementptr i64, ptr %{name}.at, i64 {word}",
-                f"  {stem}.stride = load i64, ptr {stem}.at, align 8",
-                f"  {stem}.moved = mul i64 %{name}.place, {stem}.stride",
-                f"  {stem}.next = add i64 {stem}, {stem}.moved"
-                if argument >= len(self._kernel.arguments)
-                else f"  {stem}.next = getelementptr i8, {self._kind(argument)} "
-                f"{stem}, i64 {stem}.moved",
-            ]
         return [
             *text,
+            *(line for each in arguments for line in self._placed(name, each)),
             f"  %{name}.loop.next = add i64 %{name}.loop, 1",
             f"  br label %{name}.test, !llvm.loop !1",
         ]
+
+
+def _chunk_starts(before: str) -> list[str]:
+    """Return the begin of a loop over chunks of rows, after block `before`."""
+    return [
+        "chunk.test:",
+        f"  %chunk.first = phi i64 [ %chunk.begin, %{before} ], "
+        "[ %chunk.next, %chunk.end ]",
+        "  %chunk.more = icmp slt i64 %chunk.first, %rows",
+        "  br i1 %chunk.more, label %chunk.start, label %rows.end",
+        "chunk.start:",
+        # the native part keeps chunks below 2^31 rows
+        "  %chunk.rest = sub i64 %rows, %chunk.first",
+        "  %chunk.count = call i64 @llvm.smin.i64(i64 %chunk.rest, i64 %chunk)",
+        "  %chunk.left = trunc i64 %chunk.count to i32",
+        "  br label %line.begin",
+    ]
