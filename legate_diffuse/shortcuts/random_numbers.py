@@ -324,7 +324,7 @@ def _replace_all(submission: Submission) -> None:
 
 
 def _draw_natively(submission: Submission, generators: _Generators) -> None:
-    generator = importlib.import_module("cupynumeric.random._generator").Generator
+    generator = importlib.import_module("cupynumeric.random").Generator
     spelled = names_by_spelling({each.dtype for each in _COMMON})
     for common in _COMMON:
         spellings = {each for each in spelled if spelled[each] == common.dtype}
