@@ -74,12 +74,11 @@ class Assignments:
             target = find_part(array._thunk, key)
             if target is not None and self._put(target, value):
                 return True
-        ways = [self._hosted.assign, self._put_at]
-        view = self._client.view_of(array)
+        view, assign = self._client.view_of(array), self._hosted.assign
         if view is not None and window.is_waited_for(view.root):
             # a loop is fused with what it waits for
-            ways.reverse()
-        return any(way(array, key, value) for way in ways)
+            return self._put_at(array, key, value) or assign(array, key, value)
+        return assign(array, key, value) or self._put_at(array, key, value)
 
     def _copy_all(self, array: Any, key: Any, value: Any) -> bool:
         target, base = find_part(array._thunk, key), value._thunk.base
