@@ -92,7 +92,7 @@ class Assignments:
 
     def _as_type_of(self, array: Any, value: Any) -> Any:
         """Return an array of another's type, if that is no affair of the original's."""
-        own, view = self._client.view_of(array), self._client.view_of(value)
+        own = self._client.view_of(array)
         if own is None or value.dtype == array.dtype:
             return value
         name = own.root.dtype
@@ -102,7 +102,7 @@ class Assignments:
         found = conversions.convert(value, name)
         if found is None:
             return value
-        if view is not None:
+        if (view := self._client.view_of(value)) is not None:
             conversions.learn(self.function, (name, view.root.dtype), name)
         return found
 
