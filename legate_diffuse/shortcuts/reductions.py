@@ -191,9 +191,7 @@ class _Reduction:
             if axis in (0, -1) and keeps is False and array.ndim == 1:
                 return self._whole(array)
             if type(axis) is int and type(keeps) is bool:
-                made = self._along(self._found.function, array, axis)
-                if made is None:
-                    made = self._by_task(array, axis)
+                made = self._along_one(array, axis)
                 if keeps and made is not None:
                     made = made[_with_axes((axis % array.ndim,), array.ndim)]
         if made is None and len(options) < 2 and named.keys() <= self._arguments:
@@ -238,9 +236,9 @@ class _Reduction:
             for gone, axis in enumerate(those if is_short else those[::-1]):
                 if made is not None:
                     made = self._by_task(made, axis - gone if is_short else axis)
-        return (
-            made[_with_axes(tuple(those), dim)] if keeps and made is not None else made
-        )
+        if not keeps or made is None:
+            return made
+        return made[_with_axes(tuple(those), dim)]
 
     def _here(self, array: Any, *options: Any, **named: Any) -> Any:
         """Let NumPy reduce, where types stay as they are."""
@@ -252,9 +250,7 @@ class _Reduction:
             # the original has no axis
             return None
         kind, initial = np.dtype(view.root.dtype).kind, given.get("initial", 0)
-        if type(initial) not in (int, float) or (
-            type(initial) is float and kind != "f"
-        ):
+        if type(initial) is not int and (type(initial), kind) != (float, "f"):
             return None
         if not _is_mask(given.get("where", True)):
             return None
@@ -278,6 +274,10 @@ class _Reduction:
         self._learn(self.function, template, view)
         return made
 
+    def _along_one(self, array: Any, axis: int) -> Any:
+        made = self._along(self._found.function, array, axis)
+        return self._by_task(array, axis) if made is None else made
+
     def _by_task(self, array: Any, axis: int) -> Any:
         made = self._later(self._found.function, self._found, array, axis)
         view = None if made is not None else self._plain_view(array)
@@ -291,7 +291,7 @@ class _Reduction:
             return None
         numbers = self._converted(array, view)
         if numbers is not array:
-            return None if numbers is None else self._by_task(numbers, axis)
+            return None if numbers is None else self._along_one(numbers, axis)
         entry = self._found[view.root.dtype, axis]
         if entry is None:
             return None
