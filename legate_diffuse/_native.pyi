@@ -498,6 +498,7 @@ def front(
     names: tuple[str, ...] | None,
     learn: Callable[[Any], bool],
     otherwise: Callable[..., Any],
+    converted: int,
 ) -> Any:
     """Return what native code is called through before a function of Python's.
 
@@ -509,6 +510,8 @@ def front(
         learn: whether there was more to know of an array, with which the way is tried
             again.
         otherwise: does what the way leaves to Python.
+        converted: a bit for the place of each argument of which the original makes an
+            array: the way is tried again with it, and ``otherwise`` is given it.
 
     Raises:
         ValueError: there is no such way.

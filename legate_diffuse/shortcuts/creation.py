@@ -184,6 +184,20 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
     original = replace(package, name, array)
 
 
+def _replace_arguments(submission: Submission) -> None:
+    """Let what functions take as arrays become arrays here."""
+    util = importlib.import_module("cupynumeric._array.util")
+    name, ndarray = CONVERTED[0][1], submission.client.ndarray
+
+    def convert(obj: Any, share: bool = False) -> Any:
+        if share or type(obj) is ndarray:
+            return original(obj, share)
+        made = submission.converted(obj)
+        return original(obj) if made is None else made
+
+    original = replace(util, name, convert)
+
+
 # What ``astype`` takes, and does not look at.
 _IGNORED: Final = frozenset(("subok", "copy"))
 
@@ -292,6 +306,11 @@ SHORTCUTS: Final = (
             *CONVERTED,
         ),
         _replace_collected,
+    ),
+    Shortcut(
+        "arguments that become arrays",
+        (*OF_NUMBERS, *MADE, *CONVERTED),
+        _replace_arguments,
     ),
     Shortcut(
         "conversions",

@@ -30,6 +30,7 @@ from legate_diffuse.shortcuts.elements import (
     Elements,
     UnsuitableError,
 )
+from legate_diffuse.shortcuts.shortcut import array_places
 from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.shortcuts.written import parameters_of
 from legate_diffuse.stores.dtype import dtype_name
@@ -307,14 +308,21 @@ class Hosted:
     ) -> Callable[..., Any]:
         """Return a function that lets native code try before Python.
 
-        See ``Submission.front``.
+        See ``Submission.front``. Where a function of cuPyNumeric's makes arrays of
+        arguments, native code tries again with these.
         """
         if not window.runs_at_once:
             found: Callable[..., Any] = otherwise
             return found
         arrays = self.new_arrays
         made = self._native.front(
-            way, arrays.function, extra, names or None, arrays.learn, otherwise
+            way,
+            arrays.function,
+            extra,
+            names or None,
+            arrays.learn,
+            otherwise,
+            array_places(otherwise),
         )
         return update_wrapper(made, otherwise)
 

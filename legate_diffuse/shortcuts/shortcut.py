@@ -79,6 +79,25 @@ def is_known(module: str, name: str) -> bool:
     return digest(text) == exact or digest(tokens_of(text)) == meaning
 
 
+def array_places(function: Any) -> int:
+    """Return a bit for the place of each argument of which a function makes an array.
+
+    Those of functions around cuPyNumeric's are those of its own (``add_boilerplate``);
+    ``out``, which is shared, has none.
+    """
+    while function is not None and is_known("_array.util", "add_boilerplate"):
+        code = getattr(function, "__code__", None)
+        names = getattr(code, "co_freevars", ())
+        if {"indices", "out_index"} <= set(names):
+            cells = dict(zip(names, function.__closure__, strict=True))
+            places = set(cells["indices"].cell_contents)
+            return sum(
+                1 << each for each in places - {cells["out_index"].cell_contents}
+            )
+        function = getattr(function, "__wrapped__", None)
+    return 0
+
+
 def digest(text: str) -> int:
     """Return the number that the table has for a text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])

@@ -68,6 +68,10 @@ _new: Final = object.__new__
 _SEQUENCES: Final = (list, tuple, np.ndarray)
 
 
+# And of which NumPy makes an element that has the same type anywhere.
+_ELEMENTS: Final = (float, int, complex, bool)
+
+
 def _is_number(operand: Any) -> bool:
     """Whether an operand is a number of Python's that an element may be."""
     is_int = type(operand) is int and -(2**63) <= operand < 2**63
@@ -164,10 +168,20 @@ class Submission:
 
     def single_of(self, argument: Any) -> Any:
         """Return the array that the original makes of a number of NumPy's likewise."""
-        if not isinstance(argument, np.number):
+        if not isinstance(argument, np.generic):
             return argument
         made = self._array(argument)
         return argument if made is None else made
+
+    def converted(self, argument: Any) -> Any:
+        """Return the array that the original makes of an argument that is none.
+
+        None if that is left to it.
+        """
+        is_known = type(argument) in _SEQUENCES + _ELEMENTS
+        if is_known or isinstance(argument, np.generic):
+            return self._array(argument)
+        return None
 
     def arrays_of(self, operands: tuple[Any, ...], takes_numbers: bool) -> Any:
         """Return the operands, with the arrays that the original makes of some.
@@ -178,7 +192,10 @@ class Submission:
             arrays = tuple([self._array(each) for each in operands])
             missing = any([each is None for each in arrays])
             return operands if missing else arrays
-        return tuple([self.array_of(each) for each in operands])
+        operands = tuple([self.array_of(each) for each in operands])
+        if any([type(each) is self.client.ndarray for each in operands]):
+            return operands
+        return tuple([self.single_of(each) for each in operands])
 
     def take_operators(self) -> None:
         """Let what was given run without Python, where it can."""

@@ -11,7 +11,9 @@
 #include "process/at_once.h"
 #include "process/copying.h"
 #include "process/element.h"
+#include "process/given.h"
 #include "process/numbers.h"
+#include "process/numpy_api.h"
 #include "process/runs.h"
 #include "process/shown.h"
 
@@ -136,14 +138,28 @@ PyObject* filled(const Function& function, PyObject* shape, std::string_view dty
 
 PyObject* filled_like(const Function& function, PyObject* array, std::string_view dtype,
                       PyObject* number) {
-  if (!arrays_are_ready() || !is_array(array)) Py_RETURN_NONE;
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  const auto fill = [&](PyObject* own_dtype, const std::int64_t* extents, std::int64_t dim) {
+    return filled(function, dtype.empty() ? function.find({own_dtype}) : function.find(dtype),
+                  function.new_layout(extents, dim).ptr(), number);
+  };
+
+  if (is_array_of_numpy(array)) {
+    const auto content = content_of(array);
+    auto* const own_dtype = name_of(array);
+    const auto is_taken = own_dtype && content.dim <= LEGATE_MAX_DIM &&
+                          content.num_bytes() <= store_fields().most_bytes;
+
+    return is_taken ? fill(own_dtype, content.extents, content.dim) : Py_NewRef(Py_None);
+  }
+  if (!is_array(array)) Py_RETURN_NONE;
 
   const auto view = view_of(array);
   LocalOperand like;
 
   if (!view.is_valid() || !like.is_here(view.ptr(), false)) Py_RETURN_NONE;
-  return filled(function, dtype.empty() ? function.find({like.dtype}) : function.find(dtype),
-                function.new_layout(like.form.extents, like.form.dim).ptr(), number);
+  return fill(like.dtype, like.form.extents, like.form.dim);
 }
 
 }  // namespace legate_diffuse

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
 #include "process/arrays.h"
 #include "process/guard.h"
+#include "process/part.h"
 #include "process/ways.h"
 
 namespace nb = nanobind;
@@ -29,6 +31,7 @@ struct Front {
   Way way;
   const Function* function;
   PyObject *extra, *names, *learn, *otherwise;
+  std::uint64_t arrays;  // a bit for the place of each argument that the original makes an array of
 };
 
 // Never destroyed: fronts are in classes and modules that live as long as the process.
@@ -87,15 +90,55 @@ bool learns(const Front& front, PyObject* const* arguments, Py_ssize_t count) {
   return found;
 }
 
+// Arguments with the arrays that the original makes of some.
+class Converted {
+ public:
+  // False if it makes none, or nothing is known of one.
+  bool take(std::uint64_t places, PyObject* const* arguments, Py_ssize_t count, PyObject* named) {
+    const auto num_names = named ? PyTuple_GET_SIZE(named) : 0;
+
+    if (places == 0 || !arrays_are_ready() ||
+        static_cast<std::size_t>(count + num_names) > given_.size()) {
+      return false;
+    }
+    std::copy(arguments, arguments + count + num_names, given_.begin());
+    for (std::size_t place = 0; place < static_cast<std::size_t>(count); ++place) {
+      auto*& argument = given_[place];
+
+      if ((places >> place & 1) == 0 || argument == Py_None || is_array(argument)) continue;
+      made_[place] = array_from(argument);
+      if (!made_[place].is_valid()) continue;
+      argument = made_[place].ptr();
+      found_ = true;
+    }
+    return found_;
+  }
+
+  // Null if there are none.
+  [[nodiscard]] PyObject* const* get() const { return found_ ? given_.data() : nullptr; }
+
+ private:
+  static constexpr std::size_t MOST_ARGUMENTS = 2 * MOST_PARAMETERS;
+
+  bool found_{};
+  std::array<PyObject*, MOST_ARGUMENTS> given_{};
+  std::array<nb::object, MOST_ARGUMENTS> made_;
+};
+
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* named) {
   const auto& front = *reinterpret_cast<const Front*>(self);
   const auto count = PyVectorcall_NARGS(flags);
+  Converted converted;
   const auto attempt = [&] { return run(front, arguments, count, named); };
+  const auto attempt_again = [&]() -> PyObject* {
+    if (!arrays_are_ready() || !learns(front, arguments, count)) Py_RETURN_NONE;
+    return attempt();
+  };
 
   auto* const made = guard([&] {
-    return made_or(attempt(), [&]() -> PyObject* {
-      if (!arrays_are_ready() || !learns(front, arguments, count)) Py_RETURN_NONE;
-      return attempt();
+    return made_or(made_or(attempt(), attempt_again), [&]() -> PyObject* {
+      if (!converted.take(front.arrays, arguments, count, named)) Py_RETURN_NONE;
+      return run(front, converted.get(), count, named);
     });
   });
 
@@ -103,8 +146,11 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
     Py_DECREF(made);
     Py_RETURN_NONE;
   }
-  return made_or(made,
-                 [&] { return PyObject_Vectorcall(front.otherwise, arguments, flags, named); });
+  return made_or(made, [&] {
+    return converted.get() ? PyObject_Vectorcall(front.otherwise, converted.get(),
+                                                 static_cast<std::size_t>(count), named)
+                           : PyObject_Vectorcall(front.otherwise, arguments, flags, named);
+  });
 }
 
 PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
@@ -147,7 +193,7 @@ void know_fronts() {
 }
 
 nb::object new_front(std::string_view way, nb::handle function, nb::handle extra, nb::handle names,
-                     nb::handle learn, nb::handle otherwise) {
+                     nb::handle learn, nb::handle otherwise, std::uint64_t arrays) {
   auto* const found = find_way(way);
 
   if (!found) throw std::invalid_argument{"no way is called " + std::string{way}};
@@ -162,6 +208,7 @@ nb::object new_front(std::string_view way, nb::handle function, nb::handle extra
   front->call = &call;
   front->attributes = nullptr;
   front->way = found;
+  front->arrays = arrays;
   front->function = nb::inst_ptr<Function>(function.inc_ref());
   front->extra = extra.inc_ref().ptr();
   front->names = names.inc_ref().ptr();

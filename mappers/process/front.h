@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "process/function.h"
@@ -35,10 +36,11 @@ void know_fronts();
 // A new object that is called, or bound to an array, as `otherwise` is, and goes on to that where
 // the way makes nothing. `names` are those of all parameters, in order; None if the way takes
 // whatever comes. `learn` is asked for each argument that is an array, before Python goes on: the
-// way is tried again if there was more to know of one. All objects are kept. Throws
-// std::invalid_argument if there is no such way.
+// way is tried again if there was more to know of one. `arrays` has a bit for the place of each
+// argument of which the original makes an array: the way is tried again with these, too, and Python
+// goes on with them. All objects are kept. Throws std::invalid_argument if there is no such way.
 nanobind::object new_front(std::string_view way, nanobind::handle function, nanobind::handle extra,
                            nanobind::handle names, nanobind::handle learn,
-                           nanobind::handle otherwise);
+                           nanobind::handle otherwise, std::uint64_t arrays);
 
 }  // namespace legate_diffuse

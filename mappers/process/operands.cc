@@ -39,21 +39,22 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
   }
 
   const auto array = std::find_if(plain_.begin(), end, is_array);
-  const auto are_numbers = std::all_of(plain_.begin(), end, is_number);
+  const auto are_numbers = array == end && std::all_of(plain_.begin(), end, is_number);
 
   for (std::size_t index = 0; index < count; ++index) {
     auto* const operand = plain_[index];
 
-    if (array == end) {
-      if (are_numbers) replace(index, array_from(operand));
-      continue;
-    }
+    if (are_numbers) replace(index, array_from(operand));
     if (is_array(operand) || is_number(operand)) continue;
 
     const auto type = type_of_numpy(operand);
-    auto* const dtype = type.empty() || type == "bool" ? nullptr : dtype_of(*array);
 
-    if (dtype && means_alike(text_of(dtype), type)) replace(index, plain_number(operand));
+    if (type.empty()) continue;
+
+    auto* const dtype = array == end || type == "bool" ? nullptr : dtype_of(*array);
+    const auto is_plain = dtype && means_alike(text_of(dtype), type);
+
+    replace(index, is_plain ? plain_number(operand) : array_from(operand));
   }
 }
 

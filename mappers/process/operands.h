@@ -14,9 +14,9 @@
 namespace legate_diffuse {
 
 // Operands as kernels take them: arrays, and Python's numbers beside them. In place of a number of
-// NumPy's is Python's, where an array makes the same of both; in place of a list, a tuple or an
-// array of NumPy's is the array that the original makes of it; and numbers alone are arrays of one
-// element. What is none of these stays what it is.
+// NumPy's is Python's, where an array makes the same of both, else an array of one element; in
+// place of a list, a tuple or an array of NumPy's is the array that the original makes of it; and
+// Python's numbers alone are arrays of one element. What is none of these stays what it is.
 class PlainOperands {
  public:
   PlainOperands(PyObject* const* operands, std::size_t count);

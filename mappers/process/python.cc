@@ -287,7 +287,7 @@ void add_operations(nb::module_& module) {
           nb::arg("keywords"), nb::arg("may_warn"), nb::arg("brings"), nb::arg("reads_many"),
           nb::arg("converts"), nb::arg("is_sized"), nb::arg("orders"), nb::arg("changes"));
   module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
-             nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"));
+             nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"), nb::arg("converted"));
   module.def(
       "know_blas",
       [](std::uintptr_t double_gemv, std::uintptr_t float_gemv, std::uintptr_t num_threads,

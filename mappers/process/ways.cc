@@ -57,8 +57,9 @@ bool is_given(PyObject* argument) {
   return argument && argument != Py_None;
 }
 
-// What a number is without a type.
+// What a number of Python's or of NumPy's is without a type.
 std::string_view own_type(PyObject* number) {
+  if (const auto type = type_of_numpy(number); !type.empty()) return type;
   if (PyBool_Check(number)) return "bool";
   if (PyFloat_CheckExact(number)) return "float64";
   return PyComplex_CheckExact(number) ? "complex128" : "int64";
@@ -71,15 +72,19 @@ PyObject* full(const Arguments& given) {
   const auto dtype = type_from(given.extra, is_given(given[2]) ? given[2] : nullptr, {});
 
   if (is_given(given[2]) && dtype.empty()) Py_RETURN_NONE;
-  if (is_assignable(given[1])) {
-    return filled(given.arrays, given[0], dtype.empty() ? own_type(given[1]) : dtype, given[1]);
+
+  const auto plain = plain_number(given[1]);
+  auto* const number = plain.is_valid() ? plain.ptr() : given[1];
+
+  if (is_assignable(number)) {
+    return filled(given.arrays, given[0], dtype.empty() ? own_type(given[1]) : dtype, number);
   }
   if (!is_array(given[1]) || !dtype.empty()) Py_RETURN_NONE;
 
-  const auto number = nb::steal(value_of(given[1]));
-  auto* const own = number.is_none() ? nullptr : dtype_of(given[1]);
+  const auto value = nb::steal(value_of(given[1]));
+  auto* const own = value.is_none() ? nullptr : dtype_of(given[1]);
 
-  return own ? filled(given.arrays, given[0], text_of(own), number.ptr()) : none();
+  return own ? filled(given.arrays, given[0], text_of(own), value.ptr()) : none();
 }
 
 PyObject* filled_with(const Arguments& given, std::int64_t number) {
