@@ -29,6 +29,12 @@ OF_NUMBERS: Final[tuple[Source, ...]] = (
     ("runtime", "thunk_from_scalar"),
 )
 
+# What makes arrays of the arguments of functions.
+_OF_ARGUMENTS: Final[tuple[Source, ...]] = (
+    ("_array.util", "add_boilerplate"),
+    ("_array.util", "convert_to_cupynumeric_ndarray"),
+)
+
 
 class Switch:
     """Whether a setting of cuPyNumeric's is on, which takes 20 times as long to ask.
@@ -78,6 +84,8 @@ class Client:
         self.checks = [member(*each) for each in CHECKS.values() if is_known(*each)]
         # whether it is known how arrays are made of numbers
         self.takes_numbers = all([is_known(*each) for each in OF_NUMBERS])
+        # and of what functions are given
+        self.converts = all([is_known(*each) for each in (*OF_NUMBERS, *_OF_ARGUMENTS)])
         self.to_core_type = legate.Type.from_numpy_dtype
         self.library = member("runtime", "runtime").library
         self.tasks = member("config", "CuPyNumericOpCode")

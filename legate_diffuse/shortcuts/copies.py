@@ -112,9 +112,10 @@ def _replace_set(submission: Submission) -> None:
 def _replace_copies(submission: Submission) -> None:
     _replace_copy(submission, "copy")
     _replace_copy(submission, "__copy__")
+    _replace_copy(submission, "__deepcopy__", "memo")
 
 
-def _replace_copy(submission: Submission, name: str) -> None:
+def _replace_copy(submission: Submission, name: str, *ignored: str) -> None:
     copies, client = submission.copies, submission.client
     make, doctor = submission.make, client.doctor
 
@@ -129,17 +130,17 @@ def _replace_copy(submission: Submission, name: str) -> None:
             or not root.fusable
             # one element is copied by a fill
             or view.volume == 1
-            or options
+            or len(options) > len(ignored)
             or named
             or doctor.is_on
         ):
             return original(self, *options, **named)
         made = make(template, view.shape, view)
         # no array has so many dimensions
-        return original(self) if made is None else made
+        return original(self, *options) if made is None else made
 
     original = replace(client.ndarray, name, copy)
-    submission.front(client.ndarray, name, "copy", "self")
+    submission.front(client.ndarray, name, "copy", "self", *ignored)
 
 
 def _replace_sum(submission: Submission) -> None:
@@ -184,6 +185,7 @@ SHORTCUTS: Final = (
         (
             ("_array.array", "ndarray.copy"),
             ("_array.array", "ndarray.__copy__"),
+            ("_array.array", "ndarray.__deepcopy__"),
             *COPIED,
             *MADE,
         ),

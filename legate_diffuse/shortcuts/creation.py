@@ -190,10 +190,10 @@ def _replace_arguments(submission: Submission) -> None:
     name, ndarray = CONVERTED[0][1], submission.client.ndarray
 
     def convert(obj: Any, share: bool = False) -> Any:
-        if share or type(obj) is ndarray:
-            return original(obj, share)
-        made = submission.converted(obj)
-        return original(obj) if made is None else made
+        if type(obj) is ndarray:
+            return obj
+        made = None if share else submission.converted(obj)
+        return original(obj, share) if made is None else made
 
     original = replace(util, name, convert)
 

@@ -114,6 +114,7 @@ class Hosted:
             dtype: dtype_name(client.to_core_type(dtype))
             for dtype in self.elements.dtypes.values()
         }
+        self._converts = client.converts
         self._put = self.changed_by(_put, "assignment")
         taken = self.recipe(_take, "take", ALL_KINDS, (2, 2, 1), computes=False)
         self._take_at = self.native_first("hosted", leave, extra=taken)
@@ -322,7 +323,7 @@ class Hosted:
             names or None,
             arrays.learn,
             otherwise,
-            array_places(otherwise),
+            array_places(otherwise) if self._converts else 0,
         )
         return update_wrapper(made, otherwise)
 

@@ -28,6 +28,7 @@ def _replace_conversions(submission: Submission) -> None:
     submission.front(client.ndarray, "item", "item")
     for name in _CONVERSIONS:
         submission.front(client.ndarray, f"__{name}__", name, "self")
+    submission.front(client.ndarray, "__format__", "format", "self", "spec")
 
     def elements(self: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
         found = None
@@ -56,6 +57,7 @@ SHORTCUTS: Final = (
             *(("_array.array", f"ndarray.__{name}__") for name in _CONVERSIONS),
             ("_array.array", "ndarray.item"),
             ("_array.array", "ndarray.__array__"),
+            ("_array.array", "ndarray.__format__"),
             ("_array.array", "ndarray._check_is_convertible_to_scalar"),
             ("_thunk.deferred", "DeferredArray.__numpy_array__"),
             *CALLED,

@@ -208,6 +208,13 @@ constexpr std::array WAYS{
              }},
     NamedWay{"flatten", flattened},
     NamedWay{"float", converted<PyNumber_Float>},
+    NamedWay{"format",
+             [](const Arguments& given) {
+               const auto value = nb::steal(value_of(given[0]));
+
+               return value.is_none() || !given[1] ? none()
+                                                   : PyObject_Format(value.ptr(), given[1]);
+             }},
     NamedWay{"full", full},
     NamedWay{"full_like",
              [](const Arguments& given) {

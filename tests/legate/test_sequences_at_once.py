@@ -169,6 +169,14 @@ np.array(a, dtype="float64", copy=True)
 np.array([1.0, 2.0, 3.0]).dot(a)
 np.float64(1.5) > a[0]
 np.float64(1.5) * a[0]
+"{:.2f}".format(a[0])
+f"{a[1]} {a[1]:8.3e} {i[0]:3d} {i[0]} {m[0]} {a[2]!r:>5}"
+f"{array(0.1, dtype='float32')} {array(0.1, dtype='float32'):.12f}"
+f"{array(1 + 2j)} {array(3, dtype='uint8'):x}"
+copy_module.deepcopy(A)
+copy_module.deepcopy({"x": a[1:], "y": A[:, 1]})["y"]
+copy_module.deepcopy(array(2.5))
+copy_module.copy(A[1])
 2 in i
 5 in i
 2.5 in i
@@ -285,6 +293,10 @@ real([1j, 2.0])
 np.asarray(a, dtype="complex64")
 np.asarray(a[:0], dtype="int32")
 np.asarray(array(2.5), dtype="int32")
+f"{a[0]:d}"
+f"{a[:1]:.2f}"
+f"{a}"
+f"{i[0]:.2f}"
 """.strip().splitlines()
 CHANGES = """
 a[range(2)] = 5
@@ -395,6 +407,8 @@ CHANGES += [
     if (key.count("i"), value) != (2, "A[:1] * 2")
 ]
 ARRAYS = """
+import copy as copy_module
+functions |= {"copy_module": copy_module}
 functions |= {"V": [3.0, 1.0, 2.0], "I": [2, 0, 1], "B": [True, False, True]}
 def arrays():
     return {
