@@ -14,7 +14,7 @@ dropped. What is changed together is changed by such a sequence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from legate_diffuse.launch.failure import TRANSIENT, Place, place_of
@@ -53,6 +53,23 @@ class Step:
     def give_up(self, queue: LaunchQueue, error: Exception) -> None:
         """Leave the queue without being done; the program is told of the error."""
         queue.drop(self, error)
+
+
+class Once(Step):
+    """Something is done once when all before it was, and cannot fail."""
+
+    __slots__ = ("_do",)
+
+    def __init__(self, do: Callable[[], object]) -> None:
+        super().__init__()
+        self._do = do
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Do nothing that could be done twice."""
+
+    def count(self) -> None:
+        """Do it."""
+        self._do()
 
 
 class LaunchQueue:

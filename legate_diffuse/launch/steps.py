@@ -124,25 +124,6 @@ class PartStep(Step):
         self._submitter.note_failure("planning", error, lambda: "")
 
 
-class NeverMade(Step):
-    """Arrays are not made, as the operations that would write them do not run."""
-
-    __slots__ = ("_counters", "_roots")
-
-    def __init__(self, counters: Counters, roots: Sequence[Root]) -> None:
-        super().__init__()
-        self._counters = counters
-        self._roots = roots
-
-    def run(self, queue: LaunchQueue, launch: int) -> None:
-        """Do nothing."""
-
-    def count(self) -> None:
-        """Count the arrays."""
-        for root in self._roots:
-            self._counters.count_removed(root)
-
-
 class Waiting:
     """Operations that go on waiting when a window is submitted."""
 
@@ -314,8 +295,8 @@ class FusedStep(Step):
             counters.groups += 1
             counters.ran_in_process += self._is_here
             counters.tasks_submitted += not self._is_here
-        for number in self._launch.temporaries:
-            counters.count_removed(self._views[number].root)
+        temporaries = [self._views[n].root for n in self._launch.temporaries]
+        counters.count_removed(*temporaries)
 
     def give_up(self, queue: LaunchQueue, error: Exception) -> None:
         """Let the original tasks run instead, now and from now on."""

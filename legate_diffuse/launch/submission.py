@@ -22,7 +22,7 @@ from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.logs import Logs, kernels_text
 from legate_diffuse.launch.planner import Planner
-from legate_diffuse.launch.queue import Step
+from legate_diffuse.launch.queue import Once, Step
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.release import LetGo, knows_last_uses
 from legate_diffuse.launch.repeat import Repeats
@@ -35,10 +35,10 @@ from legate_diffuse.launch.state import (
     close,
     record,
 )
-from legate_diffuse.launch.steps import FusedStep, NeverMade, OriginalStep, Waiting
-from legate_diffuse.launch.telling import Print, Tell, print_pass
+from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
+from legate_diffuse.launch.telling import Tell, print_pass
 from legate_diffuse.launch.trapping import Trapping, fills
-from legate_diffuse.messages import say, say_once
+from legate_diffuse.messages import note, say, say_once
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.decisions import decision
 from legate_diffuse.observe.explain import Explanation, open_explanation
@@ -191,11 +191,11 @@ class Submitter:
             steps, waiting = self.steps(plan, *each, may_wait, wanted, ran_here)
         if plan.never_made:
             roots = [window.views[number].root for number in plan.never_made]
-            steps.append(NeverMade(self.counters, roots))
+            steps.append(Once(partial(self.counters.count_removed, *roots)))
         if self.explanation is not None:
             steps.append(Tell(self.explanation, plan, window))
         if self._prints_decisions:
-            steps.append(Print(decision(self._windows, window, plan)))
+            steps.append(Once(partial(note, decision(self._windows, window, plan))))
         return steps, waiting
 
     def steps(

@@ -30,23 +30,6 @@ class Tell(Step):
         self._explanation.add(self._window, self._plan)
 
 
-class Print(Step):
-    """What was decided about a window is printed, once it was submitted."""
-
-    __slots__ = ("_line",)
-
-    def __init__(self, line: str) -> None:
-        super().__init__()
-        self._line = line
-
-    def run(self, queue: LaunchQueue, launch: int) -> None:
-        """Do nothing that could be done twice."""
-
-    def count(self) -> None:
-        """Print the line."""
-        note(self._line)
-
-
 def print_pass(step: Pass, draft: Draft) -> None:
     """Print what a pass has made of a window, and have it verified."""
     note(f"# {step.name}\n{step.render(draft)}")

@@ -51,11 +51,12 @@ class Counters:
         self.groups += runs
         self.ran_in_process += runs
 
-    def count_removed(self, root: Any) -> None:
-        """Count an array that was to be made, unless it was."""
-        if root.undefined:
-            self.temporaries_removed += 1
-            self.temporaries_removed_bytes += root.nbytes
+    def count_removed(self, *roots: Any) -> None:
+        """Count arrays that were to be made, unless they were."""
+        for root in roots:
+            if root.undefined:
+                self.temporaries_removed += 1
+                self.temporaries_removed_bytes += root.nbytes
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as a plain dictionary; ``flushes`` by cause."""

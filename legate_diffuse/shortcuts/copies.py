@@ -19,7 +19,6 @@ from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.parts import find_part
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import (
-    CALLED,
     CONVERTED,
     MADE,
     SHOWN,
@@ -143,17 +142,6 @@ def _replace_copy(submission: Submission, name: str, *ignored: str) -> None:
     submission.front(client.ndarray, name, "copy", "self", *ignored)
 
 
-def _replace_sum(submission: Submission) -> None:
-    selections = submission.selections
-
-    def sum_(self: Any, *options: Any, **named: Any) -> Any:
-        if type(self._thunk) is selections.type and not options and not named:
-            return selections.total(self)
-        return original(self, *options, **named)
-
-    original = replace(submission.client.ndarray, "sum", sum_)
-
-
 SHORTCUTS: Final = (
     Shortcut(
         "slices",
@@ -190,10 +178,5 @@ SHORTCUTS: Final = (
             *MADE,
         ),
         _replace_copies,
-    ),
-    Shortcut(
-        "sums",
-        (("_array.array", "ndarray.sum"), *CALLED),
-        _replace_sum,
     ),
 )

@@ -30,6 +30,7 @@ from legate_diffuse.shortcuts.elements import (
     Elements,
     UnsuitableError,
 )
+from legate_diffuse.shortcuts.recipes import Recipe
 from legate_diffuse.shortcuts.shortcut import array_places
 from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.shortcuts.written import parameters_of
@@ -120,18 +121,16 @@ class Hosted:
         self._take_at = self.native_first("hosted", leave, extra=taken)
         if window.runs_at_once:
             native.know_numpy(
-                (
-                    {self._names[dtype]: dtype for dtype in self._names},
-                    self._names,
-                    PLAIN,
-                    (np.generic, np.dtype),
-                    _REFUSALS,
-                    np.asarray,
-                    *_no_warnings(),
-                    self.new_array,
-                    self.elements.given,
-                    small.may_stay,
-                )
+                {self._names[dtype]: dtype for dtype in self._names},
+                self._names,
+                PLAIN,
+                (np.generic, np.dtype),
+                _REFUSALS,
+                np.asarray,
+                *_no_warnings(),
+                self.new_array,
+                self.elements.given,
+                small.may_stay,
             )
 
     def recipe(
@@ -176,6 +175,22 @@ class Hosted:
         how = computes, brings, reads_many, converts, is_sized, orders, changes
         names = frozenset(keywords)
         return self._native.Recipe(function, label, kinds, counts, names, *how)
+
+    def recipe_of(self, recipe: Recipe, **how: bool) -> Any:
+        """Return the same for a function of the table, some options aside."""
+        options: dict[str, Any] = {
+            "brings": not recipe.is_loop,
+            "reads_many": recipe.ends,
+            "computes": recipe.may_warn,
+            "converts": recipe.converts,
+            "is_sized": recipe.is_sized,
+            "orders": recipe.orders,
+            "in_blas": recipe.in_blas,
+        }
+        counts = recipe.least, recipe.positional, recipe.arrays
+        keywords = frozenset(recipe.keywords.split())
+        own = recipe.runs, recipe.name, recipe.kinds, counts, keywords
+        return self.recipe(*own, **(options | how))
 
     def index(self, array: Any, key: Any) -> Any:
         """Return ``array[key]`` for a key with arrays; None if the original must."""

@@ -52,20 +52,7 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
             in_place=recipe.is_elementwise or recipe.in_blas,
             fills=True,
         )
-    extra = submission.hosted.recipe(
-        recipe.runs,
-        name,
-        recipe.kinds,
-        (recipe.least, recipe.positional, recipe.arrays),
-        set(recipe.keywords.split()),
-        brings=not recipe.is_loop,
-        reads_many=recipe.ends,
-        computes=recipe.may_warn,
-        converts=recipe.converts,
-        is_sized=recipe.is_sized,
-        orders=recipe.orders,
-        in_blas=recipe.in_blas,
-    )
+    extra = submission.hosted.recipe_of(recipe)
     if not recipe.spreads:
         submission.front(owner, name, "hosted", extra=extra)
         if recipe.kinds == "c":

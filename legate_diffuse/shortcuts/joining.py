@@ -18,6 +18,7 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.few_points import MOST_LOOPED
 from legate_diffuse.shortcuts.client import Client
+from legate_diffuse.shortcuts.hosted import leave
 from legate_diffuse.shortcuts.recipes import FUNCTIONS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CALLED, Submission, replace
@@ -87,14 +88,9 @@ def _copied(parts: Sequence[Any], axis: int, *, is_new: bool) -> Any:
 def _replace_joining(name: str, submission: Submission) -> None:
     package, client = importlib.import_module("cupynumeric"), submission.client
     recipe = next(each for each in FUNCTIONS if each.name == name)
-    brought = submission.by_numpy(
-        recipe.runs,
-        name,
-        recipe.kinds,
-        (recipe.least, recipe.positional, recipe.arrays),
-        set(recipe.keywords.split()),
-        computes=recipe.may_warn,
-    )
+    hosted = submission.hosted
+    extra = hosted.recipe_of(recipe, brings=True, reads_many=True)
+    brought = hosted.native_first("hosted", leave, extra=extra)
     takes_axis = name in _GIVEN
 
     def join(parts: Any, *options: Any, **named: Any) -> Any:

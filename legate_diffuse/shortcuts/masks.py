@@ -156,7 +156,9 @@ class Selections:
         return True
 
     def total(self, selection: Any) -> Any:
-        """Return the sum of a selection."""
+        """Return the sum of a selection; None of another array."""
+        if not self._is_selection(selection):
+            return None
         self._settled = 0
         thunk = selection._thunk
         zero = thunk.dtype.type(0)

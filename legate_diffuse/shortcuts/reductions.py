@@ -20,12 +20,12 @@ from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.few_points import MOST_LOOPED
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import ALL_KINDS
+from legate_diffuse.shortcuts.hosted import leave
 from legate_diffuse.shortcuts.refusals import Function, along_one
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import Template, new_function
-from legate_diffuse.shortcuts.written import Plain
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import remember
 from legate_diffuse.stores.view import View
@@ -173,7 +173,9 @@ class _Reduction:
         # the types that native code knows, of reductions to one and along an axis
         self._learned: set[tuple[Any, str | None]] = set()
         # a sum of a selection needs no element apart
-        self._view_of = client.view_of if name == "sum" else client.settled_view_of
+        adds = name == "sum"
+        self._view_of = client.view_of if adds else client.settled_view_of
+        self._total = submission.selections.total if adds else leave
 
     def reduce_all(self, array: Any) -> Any:
         """Reduce all elements to one."""
@@ -244,7 +246,7 @@ class _Reduction:
         """Let NumPy reduce, where types stay as they are."""
         view = self._view_of(array)
         if view is None:
-            return None
+            return None if options or named else self._total(array)
         given = {each: named[each] for each in named if named[each] is not None}
         if not view.shape and (options or "axis" in given):
             # the original has no axis
@@ -353,19 +355,16 @@ def _replace_reduction(name: str, submission: Submission) -> None:
                 made = wholly(self)
         return original(self, *options, **named) if made is None else made
 
-    written = submission.written
-    plain: Plain = written.any_type
-    if name in _FUNCTIONS:
-        plain = written.reduction(_FUNCTIONS[name])
+    written, ufunc = submission.written, _FUNCTIONS.get(name)
+    plain = written.any_type if ufunc is None else written.reduction(ufunc)
     submission.write_results(ndarray, name, plain, 2)
     original = replace(ndarray, name, reduce)
 
 
 def _is_mask(where: Any) -> bool:
     """Whether the original takes it: it converts lists, and refuses other types."""
-    if hasattr(where, "dtype"):
-        return bool(where.dtype == np.bool_)
-    return bool(np.asarray(where).dtype == np.bool_)
+    dtype = where.dtype if hasattr(where, "dtype") else np.asarray(where).dtype
+    return bool(dtype == np.bool_)
 
 
 @lru_cache

@@ -205,11 +205,12 @@ class Submission:
             # who asks where operations come from looks at each
             if not submitter.track_provenance:
                 native.know_waiting(
-                    (TemplateTask, TaskTemplate, Kind, Fill),
+                    *(TemplateTask, TaskTemplate, Kind, Fill),
                     submitter.at_once,
                     self.constant,
                     self.copies,
-                    (common_shape, repeated),
+                    common_shape,
+                    repeated,
                 )
             native.take_operators(self.operators)
             functions = {each: self.templates[each].function for each in self.templates}
@@ -290,7 +291,7 @@ def _let_native_code_know(client: Client) -> None:
             Layout,
         )
         native = client.legate.native
-        native.know_arrays(classes, client.library)
+        native.know_arrays(*classes, client.library)
         doctor, warn = client.doctor, client.warn
 
         def tell() -> None:

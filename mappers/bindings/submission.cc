@@ -168,9 +168,8 @@ class Buffer {
 
     std::copy_n(view_.shape, view_.ndim, extents.begin());
     std::copy_n(view_.strides, view_.ndim, strides.begin());
-    copy_by_threads(to, row_major_strides(view_.ndim, extents.data(), view_.itemsize).data(),
-                    static_cast<const char*>(view_.buf), strides.data(), view_.ndim, extents.data(),
-                    static_cast<std::size_t>(view_.itemsize));
+    copy_in_order(to, static_cast<const char*>(view_.buf), strides.data(), view_.ndim,
+                  extents.data(), view_.itemsize);
   }
 
  private:
@@ -303,9 +302,7 @@ nb::object call_legate_method(const nb::callable& method, const nb::args& argume
   return method(*arguments);
 }
 
-}  // namespace
-
-void bind_submission(nb::module_& module) {
+void bind_small_arrays(nb::module_& module) {
   nb::class_<SmallArray>(module, "SmallArray")
       .def(
           "__init__",
@@ -350,6 +347,14 @@ void bind_submission(nb::module_& module) {
       .def("value",
            [](SmallArray& array) { return nb::bytes{array.elements(), array.num_bytes()}; });
   module.def("small_array_bytes", &SmallArray::total_bytes);
+  module.def("num_given_away", &SmallArray::num_given_away);
+  module.def("store_array", &store_array, nb::arg("array"), nb::arg("handle"), nb::arg("keep"));
+}
+
+}  // namespace
+
+void bind_submission(nb::module_& module) {
+  bind_small_arrays(module);
   module.def(
       "call_with_memory",
       [](nb::handle call) {
@@ -359,10 +364,8 @@ void bind_submission(nb::module_& module) {
         return made;
       },
       nb::arg("call"));
-  module.def("num_given_away", &SmallArray::num_given_away);
   module.def("run_program", &run_program, nb::arg("arrays"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("first_values"), nb::arg("launch") = 0);
-  module.def("store_array", &store_array, nb::arg("array"), nb::arg("handle"), nb::arg("keep"));
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("partitioned"), nb::arg("provenance").none(),
              nb::arg("launch") = 0, nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));

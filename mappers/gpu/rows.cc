@@ -8,6 +8,7 @@
 
 #include "gpu/gpu_kernel.h"
 #include "program/loops.h"
+#include "program/row_axis.h"
 
 namespace legate_diffuse {
 
@@ -31,40 +32,6 @@ constexpr std::int64_t MAX_GRID_X = INT32_MAX;
 struct RowRange {
   std::int64_t first;
   std::int64_t end;
-};
-
-// The nests of a run on the axis of their rows. As in schedule.cc, a nest has the place of what it
-// shares with those before it.
-class RowAxis {
- public:
-  explicit RowAxis(const Bases& bases) : bases_{bases}, origins_(bases.size()) {}
-
-  // None if a nest has no rows, or not those of all its roots.
-  std::optional<RowRange> place(const ParsedNest& nest) {
-    const auto& [head, operands] = nest;
-    std::optional<std::int64_t> first;
-
-    if (head.rows < 0) return {};
-    for (std::size_t number = 0; number < operands.size() && !first; ++number) {
-      if (head.distances[number] == STANDS) continue;
-      const auto origin = origins_[bases_.number(operands[number])];
-      if (origin) first = *origin + operands[number].low[0] - head.distances[number];
-    }
-    for (std::size_t number = 0; number < operands.size(); ++number) {
-      if (head.distances[number] == STANDS) continue;
-      const auto low = operands[number].low[0] - head.distances[number];
-      auto& origin = origins_[bases_.number(operands[number])];
-      if (!first) first = low;
-      if (!origin) origin = *first - low;
-      if (*first != *origin + low) return {};
-    }
-    if (!first) return {};
-    return RowRange{*first, *first + head.extents[head.rows]};
-  }
-
- private:
-  const Bases& bases_;
-  std::vector<std::optional<std::int64_t>> origins_;
 };
 
 // The points that a nest has on a row.
@@ -166,13 +133,18 @@ static_assert(LEGATE_MAX_DIM <= LOOPS);
 
 // The nests of a run; none if a block cannot run a row of all of them.
 std::vector<RowNest> place_nests(const std::vector<ParsedNest>& nests, const Bases& bases) {
-  RowAxis axis{bases};
+  RowAxis axis{bases.num_arguments(), bases.size()};
   std::vector<RowNest> placed;
 
   for (const auto& nest : nests) {
-    const auto rows = axis.place(nest);
+    const auto& head = nest.head;
+    const auto first = head.rows < 0 ? std::nullopt : axis.place(nest);
 
-    if (!rows || !placed.emplace_back(nest, *rows, bases).suits()) return {};
+    if (!first) return {};
+
+    const RowRange rows{*first, *first + head.extents[head.rows]};
+
+    if (!placed.emplace_back(nest, rows, bases).suits()) return {};
   }
   return placed;
 }

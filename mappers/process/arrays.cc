@@ -61,11 +61,6 @@ const Names& names() {
 }
 
 void know_arrays(const ArrayClasses& classes) {
-  for (auto* const each :
-       {object(classes.ndarray), object(classes.thunk), object(classes.store), object(classes.view),
-        object(classes.root), object(classes.layout), classes.library}) {
-    Py_INCREF(each);
-  }
   known_array_fields = new ArrayFields{classes};
   know_lazy_thunks();
   know_fronts();

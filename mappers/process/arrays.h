@@ -17,7 +17,8 @@
 
 namespace legate_diffuse {
 
-// What native code needs of the classes of arrays; see `know_arrays` in _native.pyi.
+// What native code needs of the classes of arrays; see `know_arrays` in _native/operations.pyi.
+// References are kept.
 struct ArrayClasses {
   PyTypeObject* ndarray;
   PyTypeObject* thunk;

@@ -18,6 +18,7 @@
 #include "process/runs.h"
 #include "process/window.h"
 #include "program/elements.h"
+#include "threads/copying.h"
 
 namespace nb = nanobind;
 
@@ -316,6 +317,11 @@ Strides LocalOperand::byte_strides() const {
     bytes[d] = form.strides[d] * small->shape().itemsize;
   }
   return bytes;
+}
+
+void LocalOperand::copy_to(char* to) const {
+  copy_in_order(to, first_element(*this), byte_strides().data(), form.dim, form.extents,
+                small->shape().itemsize);
 }
 
 const char* first_element(const LocalOperand& operand) {

@@ -145,6 +145,9 @@ struct LocalOperand {
   // where integers lead to a single element.
   bool index(PyObject* key);
 
+  // The same at an integer for each dimension; false if these are others.
+  bool index_element(PyObject* const* parts);
+
   // Whether its root has so few elements that what changes it may read many.
   [[nodiscard]] bool has_few_elements() const;
 
@@ -156,6 +159,9 @@ struct LocalOperand {
 
   // Of elements that are here, in bytes; zeros if one repeats.
   [[nodiscard]] Strides byte_strides() const;
+
+  // Copies elements that are here, one behind the other.
+  void copy_to(char* to) const;
 
   // Lets it repeat over a shape as NumPy does; false if it cannot.
   bool broadcast(const std::int64_t* shape, std::int64_t dim);
@@ -175,9 +181,6 @@ struct LocalOperand {
  private:
   Answer find(const StoreFields& fields, PyObject* view, bool changes);
   Answer find(const StoreFields& fields, LazyThunk& thunk);
-
-  // Lets it show the element at an integer for each dimension; false if these are others.
-  bool index_element(PyObject* const* parts);
 
   // extents and strides of a form that is not the layout's
   std::array<std::int64_t, 2 * LEGATE_MAX_DIM> own_;

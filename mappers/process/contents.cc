@@ -27,16 +27,6 @@ std::size_t num_bytes(const LocalOperand& operand) {
   return static_cast<std::size_t>(operand.form.volume * operand.small->shape().itemsize);
 }
 
-Strides in_order(const LocalOperand& operand) {
-  return row_major_strides(operand.form.dim, operand.form.extents, operand.small->shape().itemsize);
-}
-
-void copy_from(const LocalOperand& operand, char* to) {
-  copy_by_threads(to, in_order(operand).data(), first_element(operand),
-                  operand.byte_strides().data(), operand.form.dim, operand.form.extents,
-                  operand.small->shape().itemsize);
-}
-
 }  // namespace
 
 PyObject* elements_of(PyObject* array) {
@@ -59,7 +49,7 @@ nb::object copied_elements(PyObject* view, PyObject* dtype) {
 
   // a finalizer may have come while objects were made
   if (!operand.is_here(view, false)) return {};
-  copy_from(operand, content_of(made.ptr()).elements);
+  operand.copy_to(content_of(made.ptr()).elements);
   return made;
 }
 
@@ -81,14 +71,17 @@ bool put_elements(PyObject* array, PyObject* old, PyObject* elements) {
 
   std::vector<char> now(size);
 
-  copy_from(operand, now.data());
+  operand.copy_to(now.data());
   if (!std::equal(now.begin(), now.end(), before.elements)) return false;
 
   Run run{"assignment"};
 
+  const auto& form = operand.form;
+  const auto itemsize = operand.small->shape().itemsize;
+
   copy_by_threads(first_own_element(operand), operand.byte_strides().data(), after.elements,
-                  in_order(operand).data(), operand.form.dim, operand.form.extents,
-                  operand.small->shape().itemsize);
+                  row_major_strides(form.dim, form.extents, itemsize).data(), form.dim,
+                  form.extents, itemsize);
   note_change(store_fields(), operand);
   run.done();
   return true;

@@ -16,8 +16,6 @@
 #include "process/lazy_thunk.h"
 #include "process/result.h"
 #include "process/runs.h"
-#include "program/elements.h"
-#include "threads/copying.h"
 
 namespace legate_diffuse {
 
@@ -32,14 +30,9 @@ class InOrder {
  public:
   explicit InOrder(const LocalOperand& operand)
       : elements{reinterpret_cast<const T*>(first_element(operand))}, count{operand.form.volume} {
-    const auto& form = operand.form;
-
     if (operand.is_in_order() || count == 1) return;
     copy_.resize(static_cast<std::size_t>(count));
-    copy_elements(reinterpret_cast<char*>(copy_.data()),
-                  row_major_strides(form.dim, form.extents, sizeof(T)).data(),
-                  first_element(operand), operand.byte_strides().data(), form.dim, form.extents,
-                  sizeof(T));
+    operand.copy_to(reinterpret_cast<char*>(copy_.data()));
     elements = copy_.data();
   }
 
@@ -81,12 +74,7 @@ class Copying {
 
   // One of all elements in row-major order of the source.
   [[nodiscard]] PyObject* make(const Function& function, const Shape& shape) {
-    return make(function, shape, [&](char* to) {
-      const auto& form = source.form;
-
-      copy_by_threads(to, row_major_strides(form.dim, form.extents, itemsize()).data(), from(),
-                      source.byte_strides().data(), form.dim, form.extents, itemsize());
-    });
+    return make(function, shape, [&](char* to) { source.copy_to(to); });
   }
 
   // The same, where it uses the memory of the source until either changes. None also if they

@@ -7,8 +7,9 @@
 #include <cstdint>
 
 #include "process/arrays.h"
+#include "process/extract.h"
+#include "process/guard.h"
 #include "process/numbers.h"
-#include "process/runs.h"
 #include "process/spare_arrays.h"
 
 namespace nb = nanobind;
@@ -51,18 +52,8 @@ PyObject* value_of(PyObject* array) {
 }
 
 PyObject* truth_of(PyObject* array) {
-  auto value = nb::steal(value_of(array));
-  LocalOperand operand;
+  auto value = nb::steal(made_or(value_of(array), [&] { return item(array, nullptr, 0); }));
 
-  if (value.is_none() && arrays_are_ready()) {
-    const auto view = view_of(array);
-
-    if (!view.is_valid() || !operand.is_here(view.ptr(), false) || operand.form.volume != 1 ||
-        !operand.small->is_valid()) {
-      Py_RETURN_NONE;
-    }
-    value = nb::steal(number_from(number_type(operand.dtype), first_element(operand)));
-  }
   return value.is_none() ? value.release().ptr() : PyBool_FromLong(PyObject_IsTrue(value.ptr()));
 }
 

@@ -16,6 +16,7 @@
 #include "process/numpy_api.h"
 #include "process/runs.h"
 #include "process/shown.h"
+#include "threads/copying.h"
 
 namespace nb = nanobind;
 
@@ -73,9 +74,8 @@ PyObject* parts_of_complex(const Function& function, PyObject* array, bool imagi
 
   const auto itemsize = copying.itemsize() / 2;
   const auto write = [&](char* to) {
-    copy_elements(to, row_major_strides(form.dim, form.extents, itemsize).data(),
-                  copying.from() + (imaginary ? itemsize : 0), copying.source.byte_strides().data(),
-                  form.dim, form.extents, itemsize);
+    copy_in_order(to, copying.from() + (imaginary ? itemsize : 0),
+                  copying.source.byte_strides().data(), form.dim, form.extents, itemsize);
   };
 
   return copying.make(function, copying.shape(), write,
@@ -98,12 +98,8 @@ PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {
   const auto* element = first_element(operand);
 
   if (count == form.dim) {
-    for (std::int64_t d = 0; d < form.dim; ++d) {
-      const auto place = integer_from(index[d]);
-
-      if (!place || *place < -form.extents[d] || *place >= form.extents[d]) Py_RETURN_NONE;
-      element += (*place < 0 ? *place + form.extents[d] : *place) * strides[d];
-    }
+    if (!operand.index_element(index)) Py_RETURN_NONE;
+    element = first_element(operand);
   } else if (count == 1) {
     auto place = integer_from(index[0]);
 

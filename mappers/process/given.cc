@@ -28,11 +28,6 @@ const NumPy* known_numpy = nullptr;
 }  // namespace
 
 void know_numpy(const NumPy& known) {
-  for (auto* const each :
-       {known.dtypes, known.names, known.plain, known.numbers, known.refusals, known.as_array,
-        known.warnings, known.ignored, known.others, known.elements, known.may_stay}) {
-    Py_INCREF(each);
-  }
   known_numpy = new NumPy{known};
 }
 

@@ -12,7 +12,7 @@
 
 namespace legate_diffuse {
 
-// What is needed of NumPy.
+// What is needed of NumPy. References are kept.
 struct NumPy {
   PyObject* dtypes;    // the types of arrays by their names
   PyObject* names;     // and their names, which are one object for each type
@@ -27,7 +27,6 @@ struct NumPy {
   PyObject* may_stay;  // says whether so many bytes of a large array may be here
 };
 
-// Keeps all of it.
 void know_numpy(const NumPy& known);
 const NumPy& numpy();
 

@@ -18,7 +18,7 @@
 #include "process/numpy_memory.h"
 #include "process/result.h"
 #include "process/runs.h"
-#include "program/elements.h"
+#include "threads/copying.h"
 
 namespace nb = nanobind;
 
@@ -150,12 +150,8 @@ nb::object small_array_of(const Function& arrays, PyObject* found, const char* l
   auto made = owned(new_result(
       arrays, signature, content.dim, content.extents, label, [] { return true; },
       [&](char* to) {
-        if (content.volume > 0) {
-          copy_elements(to,
-                        row_major_strides(content.dim, content.extents, content.itemsize).data(),
-                        content.elements, content.byte_strides, content.dim, content.extents,
-                        static_cast<std::size_t>(content.itemsize));
-        }
+        copy_in_order(to, content.elements, content.byte_strides, content.dim, content.extents,
+                      content.itemsize);
         return true;
       }));
 

@@ -6,7 +6,7 @@
 
 namespace legate_diffuse {
 
-// Adds `sum_in_intervals`, which is described in _native.pyi.
+// Adds `sum_in_intervals`, which is described in _native/arrays.pyi.
 void bind_intervals(nanobind::module_& module);
 
 }  // namespace legate_diffuse

@@ -24,13 +24,7 @@ namespace {
 nb::object repeated(const nb::object& view, nb::handle shape) {
   auto* const own = array_fields().view_shape.of(view.ptr());
 
-  if (own == shape.ptr()) return view;
-
-  // tuples of integers, whose comparison runs no code of Python's
-  const auto is_own = PyObject_RichCompareBool(own, shape.ptr(), Py_EQ);
-
-  if (is_own < 0) throw nb::python_error();
-  if (is_own == 1) return view;
+  if (are_equal(own, shape.ptr())) return view;
   if (PyTuple_GET_SIZE(own) > 0) return nb::handle{waiting_classes().repeated}(view, shape);
 
   static auto* const over = PyUnicode_InternFromString("over");
@@ -49,12 +43,8 @@ nb::object constant_over(PyObject* root, PyObject* number, nb::handle shape) {
 
 // The shape of two together, of which the first may be missing; None if they do not fit.
 nb::object common_shape(const nb::object& one, PyObject* other) {
-  if (!one.is_valid() || one.ptr() == other) return nb::borrow(other);
-
-  const auto is_one = PyObject_RichCompareBool(one.ptr(), other, Py_EQ);
-
-  if (is_one < 0) throw nb::python_error();
-  return is_one == 1 ? one : nb::handle{waiting_classes().common_shape}(one, nb::handle{other});
+  if (!one.is_valid() || are_equal(one.ptr(), other)) return nb::borrow(other);
+  return nb::handle{waiting_classes().common_shape}(one, nb::handle{other});
 }
 
 // Whether two views of one root are known to share no element (`Layout.is_disjoint_from`).
@@ -78,15 +68,60 @@ bool may_write(PyObject* target, PyObject* source) {
   return fields.escaped.of(root) == Py_False || fields.escaped.of(other) == Py_False;
 }
 
+PyObject* type_of(const nb::object& view) {
+  return store_fields().dtype.of(store_fields().view_root.of(view.ptr()));
+}
+
+// The layout of a new array of the shape of a view, which remembers it (stores/form.py).
+nb::object dense_like(const nb::object& view, PyObject* dense, const nb::object& shape) {
+  const auto& known = array_fields();
+  auto* const shown = store_fields().view_layout.of(view.ptr());
+
+  if (known.layout_dense.of(shown) == Py_None) {
+    known.layout_dense.set(shown, nb::handle{dense}(shape).release().ptr());
+  }
+  return nb::borrow(known.layout_dense.of(shown));
+}
+
+// Those of a new array for a result.
+Stores stores_for(const Signature& signature, const nb::object& layout) {
+  return new_stores(signature.prototype, layout.ptr(), signature.dtype, Py_None);
+}
+
+using Operands = std::array<Stores, MAX_OPERANDS>;
+using Types = std::array<PyObject*, MAX_OPERANDS>;
+
+// Lets operands repeat over a shape, and numbers be constants of the types of arrays beside them.
+// Returns a view of the shape; empty if there is none of such a number.
+nb::object repeat_all(const Signature& signature, PyObject* const* operands, const Types& dtypes,
+                      std::size_t count, const nb::object& shape, Operands& stores) {
+  nb::object like;
+
+  for (std::size_t index = 0; index < count; ++index) {
+    auto& view = stores[index].view;
+
+    if (dtypes[index]) {
+      like = view = repeated(view, shape);
+      continue;
+    }
+
+    const auto* const model = std::find(dtypes.begin(), dtypes.end(), signature.dtypes[index]);
+
+    if (model == dtypes.end()) return {};
+    view = constant_over(store_fields().view_root.of(stores[model - dtypes.begin()].view.ptr()),
+                         operands[index], shape);
+    if (!view.is_valid()) return {};
+  }
+  return like;
+}
+
 }  // namespace
 
 PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::size_t count) const {
   if (reduces_ || !may_wait()) Py_RETURN_NONE;
 
-  const auto& known = array_fields();
-  const auto& fields = store_fields();
-  std::array<Stores, MAX_OPERANDS> stores;
-  std::array<PyObject*, MAX_OPERANDS> dtypes{};
+  Operands stores;
+  Types dtypes{};
   nb::object shape;
 
   for (std::size_t index = 0; index < count; ++index) {
@@ -96,50 +131,27 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
     }
     stores[index] = stores_of(operands[index]);
     if (!stores[index].view.is_valid()) Py_RETURN_NONE;
-    shape = common_shape(shape, known.view_shape.of(stores[index].view.ptr()));
+    shape = common_shape(shape, array_fields().view_shape.of(stores[index].view.ptr()));
     if (shape.is_none()) Py_RETURN_NONE;
-    dtypes[index] = fields.dtype.of(fields.view_root.of(stores[index].view.ptr()));
+    dtypes[index] = type_of(stores[index].view);
   }
 
   const auto* const signature = shape.is_valid() ? find(dtypes.data(), count) : nullptr;
-  nb::object like;  // a view of this shape
+  const auto like =
+      signature ? repeat_all(*signature, operands, dtypes, count, shape, stores) : nb::object{};
 
-  if (!signature) Py_RETURN_NONE;
-  for (std::size_t index = 0; index < count; ++index) {
-    if (dtypes[index]) {
-      like = stores[index].view = repeated(stores[index].view, shape);
-      continue;
-    }
-
-    auto* const dtype = signature->dtypes[index];
-    const auto* const model = std::find(dtypes.begin(), dtypes.end(), dtype);
-
-    if (model == dtypes.end()) Py_RETURN_NONE;
-    stores[index].view = constant_over(
-        fields.view_root.of(stores[model - dtypes.begin()].view.ptr()), operands[index], shape);
-    if (!stores[index].view.is_valid()) Py_RETURN_NONE;
-  }
+  if (!like.is_valid()) Py_RETURN_NONE;
 
   nb::object array;
   Stores target;
 
   if (out == Py_None) {
-    auto* const shown = fields.view_layout.of(like.ptr());
-
-    if (known.layout_dense.of(shown) == Py_None) {
-      // as `form` in stores/form.py does
-      known.layout_dense.set(shown, nb::handle{dense_}(shape).release().ptr());
-    }
-
-    const auto layout = nb::borrow(known.layout_dense.of(shown));
-
-    target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
+    target = stores_for(*signature, dense_like(like, dense_, shape));
     array = new_array(target);
   } else {
     target = stores_of(out);
     if (!target.view.is_valid() || !is_writeable(out) ||
-        fields.dtype.of(fields.view_root.of(target.view.ptr())) !=
-            known.root_dtype.of(signature->prototype)) {
+        type_of(target.view) != array_fields().root_dtype.of(signature->prototype)) {
       Py_RETURN_NONE;
     }
     array = nb::borrow(out);
@@ -159,14 +171,11 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
 PyObject* read_later(const Function& function, const Stores& part) {
   if (!arrays_are_ready() || !may_wait()) Py_RETURN_NONE;
 
-  const auto& fields = store_fields();
-  const auto* const signature =
-      function.find({fields.dtype.of(fields.view_root.of(part.view.ptr()))});
+  const auto* const signature = function.find({type_of(part.view)});
 
   if (!signature) Py_RETURN_NONE;
 
-  const auto layout = function.new_layout(nullptr, 0);
-  const auto target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
+  const auto target = stores_for(*signature, function.new_layout(nullptr, 0));
   auto array = new_array(target);
   nb::list views;
 
@@ -217,7 +226,7 @@ PyObject* reduce_later(const Function& function, PyObject* templates, PyObject* 
   if (!known.is_valid() || known.is_none()) Py_RETURN_NONE;
 
   const auto layout = function.new_layout(result.extents.data(), result.dim);
-  const auto target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
+  const auto target = stores_for(*signature, layout);
   auto made = new_array(target);
   const auto fill = nb::handle{waiting_classes().fill}(target.view, known[1]);
   nb::list views;
@@ -260,8 +269,7 @@ bool put_later(PyObject* array, PyObject* key, PyObject* value) {
   // the original refuses values with more dimensions than the array
   if (PyTuple_GET_SIZE(shape) == 0 ||
       PyTuple_GET_SIZE(shape) > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr())) ||
-      fields.scalar_storage.of(root) != Py_False ||
-      fields.dtype.of(fields.view_root.of(source.ptr())) != dtype ||
+      fields.scalar_storage.of(root) != Py_False || type_of(source) != dtype ||
       !have_one_shape(source.ptr(), target.ptr()) || !may_write(target.ptr(), source.ptr())) {
     return false;
   }

@@ -112,9 +112,7 @@ bool copy_overlapping(LocalOperand& target, const LocalOperand& source) {
   const auto strides = row_major_strides(form.dim, form.extents, itemsize);
   Run run{"copy"};
 
-  copy_by_threads(copied.data(), strides.data(), first_element(source),
-                  source.byte_strides().data(), form.dim, form.extents,
-                  static_cast<std::size_t>(itemsize));
+  source.copy_to(copied.data());
   run.done();
   copy_to(target, copied.data(), strides);
   return true;

@@ -344,7 +344,6 @@ bool put_at_places(PyObject* array, PyObject* key, PyObject* value) {
   const char* from = number.bytes.data();
   Strides strides{};
   std::vector<char> copied;
-
   const auto are_rows = places.is_mask && places.row.dim > 0;
   // else the original refuses it
   const auto may_be_single = !are_rows || places.num_behind > 0;
@@ -367,8 +366,7 @@ bool put_at_places(PyObject* array, PyObject* key, PyObject* value) {
       const auto in_order = row_major_strides(dim, extents.data(), itemsize);
 
       copied.resize(static_cast<std::size_t>(places.volume * itemsize));
-      copy_elements(copied.data(), in_order.data(), from, strides.data(), dim, extents.data(),
-                    static_cast<std::size_t>(itemsize));
+      source.copy_to(copied.data());
       from = copied.data();
       strides = in_order;
     }

@@ -15,6 +15,7 @@
 #include <new>
 #include <stdexcept>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -142,12 +143,30 @@ std::array<PyMethodDef, 7> fast_functions{{
     {"reduce_later", fast(let_reduction_wait), METH_FASTCALL, nullptr},
 }};
 
-void know(const nb::tuple& classes, nb::handle library) {
-  const auto type = [&](std::size_t number) {
-    return reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(classes.ptr(), number));
-  };
+// Lets native code know objects of Python's, which are the members of a structure in their order.
+// They are kept.
+template <typename Known, void (*KNOW)(const Known&)>
+void know(const nb::args& given) {
+  static_assert(std::is_trivially_copyable_v<Known>);
+  if (given.size() * sizeof(PyObject*) != sizeof(Known)) {
+    throw nb::value_error("another number of objects");
+  }
 
-  know_arrays({type(0), type(1), type(2), type(3), type(4), type(5), library.ptr()});
+  Known known{};
+
+  std::memcpy(&known, &PyTuple_GET_ITEM(given.ptr(), 0), sizeof(known));
+  given.inc_ref();
+  KNOW(known);
+}
+
+nb::object array_of(const Function& function, nb::handle elements, const std::string& label) {
+  return located([&]() -> nb::object {
+    auto made = arrays_are_ready() && is_array_of_numpy(elements.ptr())
+                    ? small_array_of(function, elements.ptr(), label.c_str())
+                    : nb::object{};
+
+    return made.is_valid() ? made : nb::none();
+  });
 }
 
 void add_signature(Function& function, const nb::tuple& dtypes, nb::handle operation,
@@ -199,157 +218,116 @@ void note(const nb::tuple& key, const nb::list& operations, std::vector<nb::obje
   note_window(key, operations, std::move(window));
 }
 
-}  // namespace
-
-void add_operations(nb::module_& module) {
+void bind_operations(nb::module_& module) {
   nb::enum_<Answer>(module, "Answer")
       .value("DONE", Answer::DONE)
       .value("UNKNOWN", Answer::UNKNOWN)
       .value("IMPOSSIBLE", Answer::IMPOSSIBLE);
   nb::class_<Operation>(module, "Operation")
-      .def(nb::init<std::string, std::vector<bool>, std::int64_t, std::int64_t>(), nb::arg("name"),
-           nb::arg("changes"), nb::arg("number"), nb::arg("fills"))
-      .def("run", &run, nb::arg("views"), nb::arg("scalars") = nb::bytes{""})
-      .def("add", &add, nb::arg("views"), nb::arg("nests"));
+      .def(nb::init<std::string, std::vector<bool>, std::int64_t, std::int64_t>())
+      .def("run", &run)
+      .def("add", &add);
   nb::class_<Function>(module, "Function")
-      .def(
-          "__init__",
-          [](Function* function, nb::handle dense, bool takes_numbers, bool reduces) {
-            new (function) Function{dense.inc_ref().ptr(), takes_numbers, reduces};
-          },
-          nb::arg("dense"), nb::arg("takes_numbers"), nb::arg("reduces"))
-      .def("array_of",
-           [](const Function& function, nb::handle elements, const std::string& label) {
-             return located([&]() -> nb::object {
-               auto made = arrays_are_ready() && is_array_of_numpy(elements.ptr())
-                               ? small_array_of(function, elements.ptr(), label.c_str())
-                               : nb::object{};
-
-               return made.is_valid() ? made : nb::none();
-             });
+      .def("__init__",
+           [](Function* function, nb::handle dense, bool takes_numbers, bool reduces) {
+             new (function) Function{dense.inc_ref().ptr(), takes_numbers, reduces};
            })
+      .def("array_of", &array_of)
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
            nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),
            nb::arg("identity"), nb::arg("task_template"))
-      .def(
-          "mix",
-          [](Function& function, const nb::tuple& kinds, nb::handle dtype, nb::handle converter) {
-            std::vector<PyObject*> known;
-
-            for (const auto& kind : kinds) known.push_back(kind.ptr());
-            // it is kept
-            function.mix(known, dtype.ptr(), nb::inst_ptr<Function>(converter.inc_ref()));
-          },
-          nb::arg("kinds"), nb::arg("dtype"), nb::arg("converter"))
-      .def(
-          "use_products",
-          [](Function& function, nb::handle multiply) {
-            // it is kept
-            function.use_products(nb::inst_ptr<Function>(multiply.inc_ref()));
-          },
-          nb::arg("multiply"));
+      // converters and products are kept
+      .def("mix",
+           [](Function& function, const nb::tuple& kinds, nb::handle dtype, nb::handle converter) {
+             function.mix({&PyTuple_GET_ITEM(kinds.ptr(), 0),
+                           &PyTuple_GET_ITEM(kinds.ptr(), 0) + kinds.size()},
+                          dtype.ptr(), nb::inst_ptr<Function>(converter.inc_ref()));
+           })
+      .def("use_products", [](Function& function, nb::handle multiply) {
+        function.use_products(nb::inst_ptr<Function>(multiply.inc_ref()));
+      });
   for (auto& each : fast_functions) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));
   }
+}
+
+using Counts = std::tuple<std::size_t, std::size_t, std::size_t>;
+
+void make_recipe(Recipe* recipe, nb::handle function, std::string label, std::string kinds,
+                 const Counts& counts, nb::handle keywords, bool may_warn, bool brings,
+                 bool reads_many, bool converts, bool is_sized, bool orders, bool changes) {
+  const auto [least, most, arrays] = counts;
+  const auto given = brings       ? GivenElements::BROUGHT
+                     : reads_many ? GivenElements::HERE
+                                  : GivenElements::FEW;
+
+  new (recipe) Recipe{function.inc_ref().ptr(),
+                      std::move(label),
+                      std::move(kinds),
+                      least,
+                      most,
+                      arrays,
+                      keywords.inc_ref().ptr(),
+                      may_warn,
+                      given,
+                      converts,
+                      is_sized,
+                      orders,
+                      changes};
+}
+
+// What runs in front of Python's functions.
+void bind_fronts(nb::module_& module) {
+  nb::class_<Recipe>(module, "Recipe").def("__init__", &make_recipe);
+  module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
+             nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"), nb::arg("converted"));
+  module.def("take_operators", &take_operators);
+}
+
+// What native code has to know before.
+void bind_knowledge(nb::module_& module) {
+  module.def("know_arrays", &know<ArrayClasses, know_arrays>);
+  module.def("know_keys", &know<Keys, know_keys>);
+  module.def("know_numpy", &know<NumPy, know_numpy>);
+  module.def("know_waiting", &know<WaitingClasses, know_waiting>);
+  module.def("know_window", &know<WindowObjects, know_window>);
+  module.def("know_settings", &know_settings);
+  module.def("know_blas",
+             [](std::uintptr_t double_gemv, std::uintptr_t float_gemv, std::uintptr_t num_threads,
+                std::uintptr_t set_num_threads, int processors) {
+               know_blas({double_gemv, float_gemv, num_threads, set_num_threads, processors});
+             });
+  module.def("know_parts", [](nb::handle part_of, nb::handle function) {
+    know_part(part_of.ptr());
+    know_new_arrays(function);
+  });
+  module.def("know_stores",
+             [](nb::handle root, nb::handle view, nb::handle layout, std::int64_t most_bytes) {
+               know_stores({root.ptr(), view.ptr(), layout.ptr(), most_bytes});
+             });
+}
+
+// Windows that run again, and what ran.
+void bind_windows(nb::module_& module) {
+  module.def("note_window", &note);
+  module.def("knows_window", &knows_window);
+  module.def("repeat_window", &repeat_window);
+  module.def("forget_windows", &forget_windows);
   module.def("take_runs", [] {
     const auto [runs, operations, fills] = take_runs();
     return std::tuple{runs, operations, fills};
   });
-  module.def("watch_runs", &watch_runs, nb::arg("locate"));
+  module.def("watch_runs", &watch_runs);
   module.def("run_times", &run_times);
-  nb::class_<Recipe>(module, "Recipe")
-      .def(
-          "__init__",
-          [](Recipe* recipe, nb::handle function, const std::string& label,
-             const std::string& kinds, std::tuple<std::size_t, std::size_t, std::size_t> counts,
-             nb::handle keywords, bool may_warn, bool brings, bool reads_many, bool converts,
-             bool is_sized, bool orders, bool changes) {
-            const auto [least, most, arrays] = counts;
-            const auto given = brings       ? GivenElements::BROUGHT
-                               : reads_many ? GivenElements::HERE
-                                            : GivenElements::FEW;
+}
 
-            new (recipe) Recipe{function.inc_ref().ptr(),
-                                label,
-                                kinds,
-                                least,
-                                most,
-                                arrays,
-                                keywords.inc_ref().ptr(),
-                                may_warn,
-                                given,
-                                converts,
-                                is_sized,
-                                orders,
-                                changes};
-          },
-          nb::arg("function"), nb::arg("label"), nb::arg("kinds"), nb::arg("counts"),
-          nb::arg("keywords"), nb::arg("may_warn"), nb::arg("brings"), nb::arg("reads_many"),
-          nb::arg("converts"), nb::arg("is_sized"), nb::arg("orders"), nb::arg("changes"));
-  module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
-             nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"), nb::arg("converted"));
-  module.def(
-      "know_blas",
-      [](std::uintptr_t double_gemv, std::uintptr_t float_gemv, std::uintptr_t num_threads,
-         std::uintptr_t set_num_threads, int processors) {
-        know_blas({double_gemv, float_gemv, num_threads, set_num_threads, processors});
-      },
-      nb::arg("double_gemv"), nb::arg("float_gemv"), nb::arg("num_threads"),
-      nb::arg("set_num_threads"), nb::arg("processors"));
-  module.def("know_numpy", [](const nb::tuple& known) {
-    const auto at = [&](std::size_t place) { return nb::object{known[place]}.ptr(); };
+}  // namespace
 
-    know_numpy({at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9), at(10)});
-  });
-  module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"));
-  module.def("know_settings", &know_settings, nb::arg("looks"), nb::arg("warns"));
-  module.def(
-      "know_waiting",
-      [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies,
-         const nb::tuple& shapes) {
-        know_waiting({classes[0].ptr(), classes[1].ptr(), classes[2].ptr(), classes[3].ptr(),
-                      at_once.ptr(), constant.ptr(), copies.ptr(), shapes[0].ptr(),
-                      shapes[1].ptr()});
-      },
-      nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"),
-      nb::arg("shapes"));
-  module.def(
-      "know_parts",
-      [](nb::handle part_of, nb::handle function) {
-        know_part(part_of.ptr());
-        know_new_arrays(function);
-      },
-      nb::arg("part_of"), nb::arg("function"));
-  module.def("take_operators", &take_operators, nb::arg("functions"));
-  module.def(
-      "know_window",
-      [](nb::handle window, nb::handle queue, nb::handle policy, nb::handle state_type,
-         nb::handle queue_type) {
-        know_window(window.ptr(), queue.ptr(), policy.ptr(), state_type.ptr(), queue_type.ptr());
-      },
-      nb::arg("window"), nb::arg("queue"), nb::arg("policy"), nb::arg("state_type"),
-      nb::arg("queue_type"));
-  module.def("note_window", &note, nb::arg("key"), nb::arg("operations"), nb::arg("layouts"),
-             nb::arg("shapes"), nb::arg("arguments"), nb::arg("privileges"), nb::arg("program"),
-             nb::arg("constants"), nb::arg("scalars"), nb::arg("temporaries"),
-             nb::arg("most_bytes"), nb::arg("takes_long"), nb::arg("note"));
-  module.def("knows_window", &knows_window);
-  module.def("repeat_window", &repeat_window, nb::arg("state"), nb::arg("following"));
-  module.def("forget_windows", &forget_windows);
-  module.def(
-      "know_keys",
-      [](nb::handle state_type, nb::handle place, nb::handle dtypes, nb::handle new_view,
-         long single, long undefined) {
-        know_keys({state_type.ptr(), place.ptr(), dtypes.ptr(), new_view.ptr(), single, undefined});
-      },
-      nb::arg("state_type"), nb::arg("place"), nb::arg("dtypes"), nb::arg("new_view"),
-      nb::arg("single"), nb::arg("undefined"));
-  module.def(
-      "know_stores",
-      [](nb::handle root, nb::handle view, nb::handle layout, std::int64_t most_bytes) {
-        know_stores({root.ptr(), view.ptr(), layout.ptr(), most_bytes});
-      },
-      nb::arg("root"), nb::arg("view"), nb::arg("layout"), nb::arg("most_bytes"));
+void add_operations(nb::module_& module) {
+  bind_operations(module);
+  bind_fronts(module);
+  bind_knowledge(module);
+  bind_windows(module);
 }
 
 }  // namespace legate_diffuse

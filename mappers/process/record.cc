@@ -25,12 +25,13 @@ struct Slots {
         roots{known.state_type, "roots"},
         shapes{known.state_type, "shapes"},
         facts{known.state_type, "facts"},
-        single_below{known.state_type, "single_below"} {
-    for (auto* const each : {known.place, known.dtypes, known.new_view}) Py_INCREF(each);
-  }
+        single_below{known.state_type, "single_below"},
+        single{PyLong_AsLong(known.single)},
+        undefined{PyLong_AsLong(known.undefined)} {}
 
   Keys keys;
   Field operations, key, views, roots, shapes, facts, single_below;
+  long single, undefined;
   PyObject* const id = PyUnicode_InternFromString("id");
   PyObject* const placed = PyUnicode_InternFromString("placed");
   PyObject* const facts_of = PyUnicode_InternFromString("_facts_of");
@@ -72,8 +73,8 @@ nb::object facts_of(PyObject* state, PyObject* root) {
   const auto below = PyLong_AsLongLong(slots->single_below.of(state));
   const auto volume = PyLong_AsLongLong(array_fields().root_volume.of(root));
 
-  return nb::int_{(volume < below ? slots->keys.single : 0) |
-                  (is_undefined(fields, root) ? slots->keys.undefined : 0)};
+  return nb::int_{(volume < below ? slots->single : 0) |
+                  (is_undefined(fields, root) ? slots->undefined : 0)};
 }
 
 // As `WindowState._describe`.

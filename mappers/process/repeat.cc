@@ -128,11 +128,7 @@ bool looks_alike(const Waited& waited, const RepeatedWindow& known) {
     if (layout != known.layouts[at].ptr()) return false;
   }
   for (std::size_t at = 0; at < waited.shapes.size(); ++at) {
-    // tuples of integers, whose comparison runs no code of Python's
-    if (waited.shapes[at] != known.shapes[at].ptr() &&
-        PyObject_RichCompareBool(waited.shapes[at], known.shapes[at].ptr(), Py_EQ) != 1) {
-      return false;
-    }
+    if (!are_equal(waited.shapes[at], known.shapes[at].ptr())) return false;
   }
   for (std::size_t at = 0; at < known.scalars.size(); ++at) {
     const auto& source = known.sources[at];

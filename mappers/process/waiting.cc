@@ -29,12 +29,7 @@ struct Waiting {
         fill_kind{known.fill, "kind"},
         fill_views{known.fill, "views"},
         fill_value{known.fill, "value"},
-        filled{reinterpret_cast<PyObject*>(Py_TYPE(known.at_once)), "filled"} {
-    for (auto* const each : {known.task, known.task_template, known.kind, known.fill, known.at_once,
-                             known.constant, known.copies, known.common_shape, known.repeated}) {
-      Py_INCREF(each);
-    }
-  }
+        filled{reinterpret_cast<PyObject*>(Py_TYPE(known.at_once)), "filled"} {}
 
   WaitingClasses classes;
   Field task_kind, task_provenance, task_template, task_views;
@@ -184,12 +179,13 @@ const WaitingClasses& waiting_classes() {
 }
 
 bool have_one_shape(PyObject* view, PyObject* other) {
-  auto* const one = array_fields().view_shape.of(view);
-  auto* const another = array_fields().view_shape.of(other);
+  return are_equal(array_fields().view_shape.of(view), array_fields().view_shape.of(other));
+}
 
-  if (one == another) return true;
+bool are_equal(PyObject* shape, PyObject* other) {
+  if (shape == other) return true;
 
-  const auto answer = PyObject_RichCompareBool(one, another, Py_EQ);
+  const auto answer = PyObject_RichCompareBool(shape, other, Py_EQ);
 
   if (answer < 0) throw nb::python_error();
   return answer == 1;

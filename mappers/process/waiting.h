@@ -6,8 +6,8 @@
 
 namespace legate_diffuse {
 
-// What native code needs to let operations wait; see `know_waiting` in _native.pyi. References are
-// kept.
+// What native code needs to let operations wait; see `know_waiting` in _native/operations.pyi.
+// References are kept.
 struct WaitingClasses {
   PyObject* task;  // `TemplateTask`
   PyObject* task_template;
@@ -40,5 +40,8 @@ PyObject* fill_value_of(PyObject* operation);
 const WaitingClasses& waiting_classes();
 
 bool have_one_shape(PyObject* view, PyObject* other);
+
+// The same of their shapes: tuples of integers, whose comparison runs no code of Python's.
+bool are_equal(PyObject* shape, PyObject* other);
 
 }  // namespace legate_diffuse

@@ -15,30 +15,25 @@ namespace legate_diffuse {
 namespace {
 
 struct Window {
-  Window(PyObject* window, PyObject* queue, PyObject* policy, PyObject* state_type,
-         PyObject* queue_type)
-      : object{window},
-        queue{queue},
-        policy{policy},
+  explicit Window(const WindowObjects& known)
+      : object{known.window},
+        queue{known.queue},
+        policy{known.policy},
         thread{__builtin_thread_pointer()},
-        runs_at_once{reinterpret_cast<PyObject*>(Py_TYPE(window)), "runs_at_once"},
-        state{reinterpret_cast<PyObject*>(Py_TYPE(window)), "state"},
-        recording{state_type, "recording"},
-        ended{state_type, "ended"},
-        count{state_type, "count"},
-        rest{state_type, "rest"},
-        roots{state_type, "roots"},
-        carried{state_type, "carried"},
-        kept{state_type, "kept"},
-        operations{state_type, "operations"},
-        key{state_type, "key"},
-        views{state_type, "views"},
-        shapes{state_type, "shapes"},
-        head{queue_type, "head"} {
-    Py_INCREF(window);
-    Py_INCREF(queue);
-    Py_INCREF(policy);
-  }
+        runs_at_once{reinterpret_cast<PyObject*>(Py_TYPE(known.window)), "runs_at_once"},
+        state{reinterpret_cast<PyObject*>(Py_TYPE(known.window)), "state"},
+        recording{known.state_type, "recording"},
+        ended{known.state_type, "ended"},
+        count{known.state_type, "count"},
+        rest{known.state_type, "rest"},
+        roots{known.state_type, "roots"},
+        carried{known.state_type, "carried"},
+        kept{known.state_type, "kept"},
+        operations{known.state_type, "operations"},
+        key{known.state_type, "key"},
+        views{known.state_type, "views"},
+        shapes{known.state_type, "shapes"},
+        head{known.queue_type, "head"} {}
 
   PyObject* object;
   PyObject* queue;
@@ -85,9 +80,8 @@ bool may_be_submitted() {
 
 }  // namespace
 
-void know_window(PyObject* object, PyObject* queue, PyObject* policy, PyObject* state_type,
-                 PyObject* queue_type) {
-  window = new Window{object, queue, policy, state_type, queue_type};
+void know_window(const WindowObjects& known) {
+  window = new Window{known};
 }
 
 bool may_run_at_once() {

@@ -8,11 +8,14 @@
 
 namespace legate_diffuse {
 
-// Takes note of the window in which operations wait (launch/window.py), of the queue behind it, of
-// what says where it ends, and of this thread, which is the program's. Their slots are found in
-// these classes.
-void know_window(PyObject* window, PyObject* queue, PyObject* policy, PyObject* state_type,
-                 PyObject* queue_type);
+// The window in which operations wait (launch/window.py), the queue behind it, what says where it
+// ends, and classes with slots. The thread that makes them known is the program's. References are
+// kept.
+struct WindowObjects {
+  PyObject *window, *queue, *policy, *state_type, *queue_type;
+};
+
+void know_window(const WindowObjects& known);
 
 // Whether the program may run operations now before those that wait, but for what they use.
 bool may_run_at_once();

@@ -38,8 +38,9 @@ class Bases {
       : all_{all}, num_arguments_{num_arguments} {}
 
   [[nodiscard]] std::size_t size() const { return all_.size(); }
+  [[nodiscard]] std::size_t num_arguments() const { return num_arguments_; }
   [[nodiscard]] std::size_t number(const Operand& operand) const {
-    return operand.base >= 0 ? operand.base : num_arguments_ + ~operand.base;
+    return operand.root(num_arguments_);
   }
   [[nodiscard]] const Base& of(const Operand& operand) const { return all_[number(operand)]; }
 

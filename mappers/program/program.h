@@ -123,6 +123,12 @@ struct Operand {
   // Whether it is one element for all points of a nest of so many dimensions.
   [[nodiscard]] bool stands(std::int64_t dim) const;
 
+  // The number of its root, where scratch buffers come after so many arguments.
+  [[nodiscard]] std::size_t root(std::size_t num_arguments) const {
+    return base >= 0 ? static_cast<std::size_t>(base)
+                     : num_arguments + static_cast<std::size_t>(~base);
+  }
+
   std::int64_t base;
   std::int64_t root_dim;
   const std::int64_t* dims;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "program/program.h"
@@ -28,8 +27,6 @@ struct RootRows {
   std::int64_t num_rows;
   const Scratch* scratch;   // null for an argument
   std::vector<Use> uses{};  // of the band's nests
-  // Where the first row is on the axis, once a nest has moved along the root.
-  std::optional<std::int64_t> origin{};
 
   // The times, counted in rows of the root, between which a block leaves a row in use; `shifts` are
   // those of all nests.

@@ -8,6 +8,7 @@
 
 #include "program/cache.h"
 #include "program/root_rows.h"
+#include "program/row_axis.h"
 
 namespace legate_diffuse {
 
@@ -69,6 +70,7 @@ class Scheduler {
     if (!is_larger_than(num_threads_ > 1 ? cache_bytes_ : nearest_cache_bytes())) return {};
 
     auto words = program_.nests;
+    RowAxis axis{num_arguments_, roots_.size()};
 
     schedule_.circular.resize(program_.buffers.size());
     for (std::int64_t nest = 0; nest < program_.num_nests; ++nest) {
@@ -80,11 +82,12 @@ class Scheduler {
     for (const auto& [num_nests, begins_axis] : program_.bands) {
       const auto end = first_nest_ + num_nests;
 
-      if (begins_axis) {
-        for (auto& root : roots_) root.origin.reset();
-      }
+      if (begins_axis) axis = RowAxis{num_arguments_, roots_.size()};
       for (auto nest = first_nest_; nest < end; ++nest) {
-        first_rows_.push_back(first_row(nest));
+        const auto row = axis.place(nests_[nest]);
+
+        if (!row) throw InvalidProgram{"a nest moves along roots in different ways"};
+        first_rows_.push_back(*row);
         schedule_.shifts.push_back(first_rows_[nest] + nests_[nest].head.shift);
         if (!join(nest)) {
           close();
@@ -117,35 +120,7 @@ class Scheduler {
     return product(head.extents, head.extents + head.dim);
   }
 
-  RootRows& root_of(const Operand& operand) {
-    return roots_[operand.base >= 0 ? operand.base
-                                    : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
-  }
-
-  // Lays a nest, and roots that were not touched yet, along the axis.
-  std::int64_t first_row(std::size_t nest) {
-    const auto& [head, operands] = nests_[nest];
-    std::optional<std::int64_t> row;
-
-    for (std::size_t number = 0; number < operands.size() && !row; ++number) {
-      if (head.distances[number] == STANDS) continue;
-
-      const auto& origin = root_of(operands[number]).origin;
-      if (origin) row = *origin + operands[number].low[0] - head.distances[number];
-    }
-    for (std::size_t number = 0; number < operands.size(); ++number) {
-      if (head.distances[number] == STANDS) continue;
-
-      const auto low = operands[number].low[0] - head.distances[number];
-      auto& origin = root_of(operands[number]).origin;
-      if (!row) row = low;
-      if (!origin) origin = *row - low;
-      if (*row != *origin + low) {
-        throw InvalidProgram{"a nest moves along roots in different ways"};
-      }
-    }
-    return row.value_or(0);
-  }
+  RootRows& root_of(const Operand& operand) { return roots_[operand.root(num_arguments_)]; }
 
   std::int64_t num_rows(std::size_t nest) const {
     const auto& head = nests_[nest].head;

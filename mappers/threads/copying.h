@@ -13,4 +13,8 @@ void copy_by_threads(char* to, const std::int64_t* to_strides, const char* from,
                      const std::int64_t* from_strides, std::int64_t dim,
                      const std::int64_t* extents, std::size_t itemsize);
 
+// The same to places in row-major order.
+void copy_in_order(char* to, const char* from, const std::int64_t* from_strides, std::int64_t dim,
+                   const std::int64_t* extents, std::int64_t itemsize);
+
 }  // namespace legate_diffuse

@@ -166,26 +166,39 @@ void TeamRunner::run_together(const std::vector<Member>& members, std::int64_t b
   }
 }
 
-// The threads take tiles, which are parts of all rows, with blocks of their own.
+// The tiles of a band, which are parts of all rows.
+struct TeamRunner::Tiles {
+  std::int64_t count;
+  std::int64_t num_rows;
+
+  // The rows of a nest before those that are `margin` rows from where a tile begins.
+  [[nodiscard]] std::int64_t before(const Member& member, std::int64_t tile,
+                                    std::int64_t margin) const {
+    if (tile == 0) return 0;
+    if (tile == count) return member.num_rows;
+    return std::clamp(tile_begin(num_rows, tile, count) + margin, std::int64_t{0}, member.num_rows);
+  }
+
+  // The first row of a nest in a tile, and what is behind the last one.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> rows(const Member& member,
+                                                           std::int64_t tile) const {
+    return {before(member, tile, member.begin), before(member, tile + 1, member.end)};
+  }
+};
+
+// The threads take tiles, with blocks of their own.
 void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band) {
-  const auto num_tiles = band.num_tiles;
   std::vector<Partials> partials(members.size());
-  std::int64_t tiled_rows = 0;
+  Tiles tiles{band.num_tiles, 0};
 
   for (std::size_t index = 0; index < members.size(); ++index) {
     const auto& member = members[index];
 
     if (member.row_dim < 0) continue;
-    partials[index].reset(member.kernel, num_tiles - 1);
-    if (tiled_rows == 0) tiled_rows = member.num_rows;
+    partials[index].reset(member.kernel, tiles.count - 1);
+    if (tiles.num_rows == 0) tiles.num_rows = member.num_rows;
   }
-  // The rows of a nest before those that are `margin` rows from where a tile begins.
-  const auto before = [&](const Member& member, std::int64_t tile, std::int64_t margin) {
-    if (tile == 0) return std::int64_t{0};
-    if (tile == num_tiles) return member.num_rows;
-    return std::clamp(tile_begin(tiled_rows, tile, num_tiles) + margin, std::int64_t{0},
-                      member.num_rows);
-  };
+
   const auto run_rows = [&](Runner& runner, std::int64_t tile, std::size_t index, std::int64_t row,
                             std::int64_t row_end, PreparedNest& prepared) {
     const auto& member = members[index];
@@ -195,14 +208,13 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
                partials[index].of_thread(tile), prepared);
   };
 
-  share(num_tiles, [&](Runner& runner, std::int64_t tile) {
+  share(tiles.count, [&](Runner& runner, std::int64_t tile) {
     std::vector<PreparedNest> prepared(members.size());
     auto start = INT64_MAX;
     auto finish = INT64_MIN;
 
     for (const auto& member : members) {
-      const auto row = before(member, tile, member.begin);
-      const auto row_end = before(member, tile + 1, member.end);
+      const auto [row, row_end] = tiles.rows(member, tile);
 
       if (row >= row_end) continue;
       start = std::min(start, member.shift + row);
@@ -210,23 +222,22 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
     }
     for (auto time = start; time < finish; time += band.block) {
       for (std::size_t index = 0; index < members.size(); ++index) {
-        const auto& member = members[index];
-        const auto row = std::max(time - member.shift, before(member, tile, member.begin));
-        const auto row_end =
-            std::min(time + band.block - member.shift, before(member, tile + 1, member.end));
+        const auto shift = members[index].shift;
+        const auto [row, row_end] = tiles.rows(members[index], tile);
 
-        run_rows(runner, tile, index, row, row_end, prepared[index]);
+        run_rows(runner, tile, index, std::max(time - shift, row),
+                 std::min(time + band.block - shift, row_end), prepared[index]);
       }
     }
   });
   // What lies between the tiles.
-  share(num_tiles - 1, [&](Runner& runner, std::int64_t tile) {
+  share(tiles.count - 1, [&](Runner& runner, std::int64_t tile) {
     for (std::size_t index = 0; index < members.size(); ++index) {
       const auto& member = members[index];
       PreparedNest prepared;
 
-      run_rows(runner, tile, index, before(member, tile + 1, member.end),
-               before(member, tile + 1, member.begin), prepared);
+      run_rows(runner, tile, index, tiles.before(member, tile + 1, member.end),
+               tiles.before(member, tile + 1, member.begin), prepared);
     }
   });
   for (std::size_t index = 0; index < members.size(); ++index) {

@@ -44,6 +44,8 @@ class TeamRunner {
     std::int64_t unread;
   };
 
+  struct Tiles;
+
   [[nodiscard]] std::int64_t num_threads() const {
     return static_cast<std::int64_t>(runners_.size());
   }
