@@ -514,20 +514,13 @@ def front(
         ValueError: there is no such way.
     """
 
-def know_blas(
-    double_gemv: int,
-    float_gemv: int,
-    num_threads: int,
-    set_num_threads: int,
-    processors: int,
-) -> None:
+def know_blas(routines: list[int], processors: int) -> None:
     """Let products of matrices and vectors be made by a BLAS.
 
     Args:
-        double_gemv: the address of the routine of CBLAS, with integers of 64 bits.
-        float_gemv: the same for float32.
-        num_threads: that of what returns how many processors BLAS uses.
-        set_num_threads: that of what says so.
+        routines: addresses of ``cblas_dgemv``, ``cblas_sgemv``, ``cblas_dgemm`` and
+            ``cblas_sgemm`` with integers of 64 bits, of what returns how many
+            processors BLAS uses, and of what says so.
         processors: how many it may use.
     """
 
@@ -557,7 +550,7 @@ def know_waiting(
     classes: tuple[type, ...],
     at_once: Any,
     constant: Callable[..., Any],
-    copies: Any,
+    assigned: tuple[Any, Any],
     shapes: tuple[Callable[..., Any], Callable[..., Any]],
 ) -> None:
     """Let operations that have to wait be recorded without functions of Python's.
@@ -566,7 +559,8 @@ def know_waiting(
         classes: ``TemplateTask``, ``TaskTemplate``, ``Kind``, ``Fill``.
         at_once: the window's ``AtOnce``.
         constant: returns the view of a number, of the type of a root, or None.
-        copies: the templates of copies, by the type of the elements.
+        assigned: the templates of copies, by the type of the elements, and those of
+            copies of one element to one of an array.
         shapes: what returns the shape of two together, or None, and a view that repeats
             over a shape.
     """

@@ -290,12 +290,11 @@ void add_operations(nb::module_& module) {
              nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"));
   module.def(
       "know_blas",
-      [](std::uintptr_t double_gemv, std::uintptr_t float_gemv, std::uintptr_t num_threads,
-         std::uintptr_t set_num_threads, int processors) {
-        know_blas({double_gemv, float_gemv, num_threads, set_num_threads, processors});
+      [](const std::vector<std::uintptr_t>& routines, int processors) {
+        know_blas({routines.at(0), routines.at(1), routines.at(2), routines.at(3), routines.at(4),
+                   routines.at(5), processors});
       },
-      nb::arg("double_gemv"), nb::arg("float_gemv"), nb::arg("num_threads"),
-      nb::arg("set_num_threads"), nb::arg("processors"));
+      nb::arg("routines"), nb::arg("processors"));
   module.def("know_numpy", [](const nb::tuple& known) {
     const auto at = [&](std::size_t place) { return nb::object{known[place]}.ptr(); };
 
@@ -305,13 +304,13 @@ void add_operations(nb::module_& module) {
   module.def("know_settings", &know_settings, nb::arg("looks"), nb::arg("warns"));
   module.def(
       "know_waiting",
-      [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies,
-         const nb::tuple& shapes) {
+      [](const nb::tuple& classes, nb::handle at_once, nb::handle constant,
+         const nb::tuple& assigned, const nb::tuple& shapes) {
         know_waiting({classes[0].ptr(), classes[1].ptr(), classes[2].ptr(), classes[3].ptr(),
-                      at_once.ptr(), constant.ptr(), copies.ptr(), shapes[0].ptr(),
-                      shapes[1].ptr()});
+                      at_once.ptr(), constant.ptr(), assigned[0].ptr(), assigned[1].ptr(),
+                      shapes[0].ptr(), shapes[1].ptr()});
       },
-      nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"),
+      nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("assigned"),
       nb::arg("shapes"));
   module.def(
       "know_parts",

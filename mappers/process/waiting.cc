@@ -30,8 +30,9 @@ struct Waiting {
         fill_views{known.fill, "views"},
         fill_value{known.fill, "value"},
         filled{reinterpret_cast<PyObject*>(Py_TYPE(known.at_once)), "filled"} {
-    for (auto* const each : {known.task, known.task_template, known.kind, known.fill, known.at_once,
-                             known.constant, known.copies, known.common_shape, known.repeated}) {
+    for (auto* const each :
+         {known.task, known.task_template, known.kind, known.fill, known.at_once, known.constant,
+          known.copies, known.writes, known.common_shape, known.repeated}) {
       Py_INCREF(each);
     }
   }
