@@ -62,6 +62,7 @@ SHORTCUTS: Final = (
     *joining.SHORTCUTS,
     *hosting.SHORTCUTS,
     *means.SHORTCUTS,
+    *norms.NORMS,
 )
 
 # Functions with imports from their own package, which run with each call.
