@@ -58,7 +58,6 @@ SHORTCUTS: Final = (
     *windows.SHORTCUTS,
     *shown.SHORTCUTS,
     # around some of the others
-    *means.VARIANCES,
     *joining.SHORTCUTS,
     *hosting.SHORTCUTS,
     *means.SHORTCUTS,

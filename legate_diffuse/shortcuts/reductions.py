@@ -184,7 +184,7 @@ class _Reduction:
         """Do as the method does with these arguments."""
         made, defaults = None, self._defaults
         if not options and all([named[x] is defaults.get(x, ...) for x in named]):
-            return self.reduce_all(array)
+            return self._whole(array)
         if len(options) < 2 and named.keys() <= AXIS:
             axis = options[0] if options else named.get("axis")
             keeps = named.get("keepdims", False)
