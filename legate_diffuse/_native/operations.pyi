@@ -203,20 +203,13 @@ def front(
         ValueError: there is no such way.
     """
 
-def know_blas(
-    double_gemv: int,
-    float_gemv: int,
-    num_threads: int,
-    set_num_threads: int,
-    processors: int,
-) -> None:
+def know_blas(routines: list[int], processors: int) -> None:
     """Let products of matrices and vectors be made by a BLAS.
 
     Args:
-        double_gemv: the address of the routine of CBLAS, with integers of 64 bits.
-        float_gemv: the same for float32.
-        num_threads: that of what returns how many processors BLAS uses.
-        set_num_threads: that of what says so.
+        routines: addresses of ``cblas_dgemv``, ``cblas_sgemv``, ``cblas_dgemm`` and
+            ``cblas_sgemm`` with integers of 64 bits, of what returns how many
+            processors BLAS uses, and of what says so.
         processors: how many it may use.
     """
 
@@ -248,9 +241,9 @@ def know_waiting(*objects: Any) -> None:
     Args:
         objects: ``TemplateTask``, ``TaskTemplate``, ``Kind``, ``Fill``; the window's
             ``AtOnce``; what returns the view of a number, of the type of a root, or
-            None; the templates of copies, by the type of the elements; what returns the
-            shape of two together, or None; what returns a view that repeats over a
-            shape.
+            None; the templates of copies, by the type of the elements, and those of
+            copies of one element to one of an array; what returns the shape of two
+            together, or None; what returns a view that repeats over a shape.
     """
 
 def let_wait(task_template: Any, views: list[Any], fill: Any) -> bool:

@@ -58,10 +58,10 @@ SHORTCUTS: Final = (
     *windows.SHORTCUTS,
     *shown.SHORTCUTS,
     # around some of the others
-    *means.VARIANCES,
     *joining.SHORTCUTS,
     *hosting.SHORTCUTS,
     *means.SHORTCUTS,
+    *norms.NORMS,
 )
 
 # Functions with imports from their own package, which run with each call.

@@ -17,7 +17,6 @@ from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import (
     Template,
-    element_templates,
     masked_templates,
     new_function,
 )
@@ -38,9 +37,9 @@ class Assignments:
     def __init__(self, submission: Submission) -> None:
         self._submission, self._client = submission, submission.client
         self.function = new_function(self._client)
-        self._writes = element_templates(self._client, "WRITE", self.function)
         self._masked = masked_templates(self._client)
-        self._copies, self._constant = submission.copies, submission.constant
+        self._copies, self._writes = submission.copies, submission.writes
+        self._constant = submission.constant
         self._hosted, self._selections = submission.hosted, submission.selections
         self._doctor, self._warn = self._client.doctor, self._client.warn
 

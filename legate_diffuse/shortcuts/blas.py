@@ -23,7 +23,7 @@ _LEAST: Final = 2**12
 _OWNER: Final = "numpy"
 # What native code calls, in OpenBLAS's names of what has integers of 64 bits.
 _ROUTINES: Final = (
-    *("cblas_dgemv", "cblas_sgemv"),
+    *("cblas_dgemv", "cblas_sgemv", "cblas_dgemm", "cblas_sgemm"),
     *("openblas_get_num_threads", "openblas_set_num_threads"),
 )
 _PREFIXES: Final = ("", "scipy_")
@@ -40,12 +40,12 @@ class Blas:
     def __init__(self, processors: int) -> None:
         self._processors = processors
 
-    def routines(self) -> tuple[int, ...] | None:
+    def routines(self) -> tuple[list[int], int] | None:
         """Return what native code needs to call it (``know_blas``), None of another."""
         for library in self._all:
             if found := _routines(library):
                 addresses = [cast(each, c_void_p).value or 0 for each in found]
-                return *addresses, self._processors
+                return addresses, self._processors
         return None
 
     @cached_property
@@ -65,7 +65,7 @@ class Blas:
         """
         limits = []
         for each in self._all:
-            _, _, count, change = _routines(each) or (None,) * 4
+            *_, count, change = _routines(each) or (None,) * 2
             if (each.get_num_threads() or 1) > self._processors:
                 pair = count or each.get_num_threads, change or each.set_num_threads
                 limits.append(pair)

@@ -31,6 +31,8 @@ def _called(
     arguments: tuple[str, ...], options: tuple[Any, ...], named: dict[str, Any]
 ) -> dict[str, Any] | None:
     """Return what a mean or a variance is given, None if the original has to look."""
+    if not options and named.keys() <= AXIS:
+        return named
     called = {**dict(zip(arguments, options, strict=False)), **named}
     others = called.keys() - _TAKEN
     if (
@@ -49,7 +51,10 @@ def _count(shape: tuple[int, ...], axis: Any) -> int:
         shape: of the array.
         axis: one, or several of them in a tuple.
     """
-    dim, axes = len(shape), axis if type(axis) is tuple else (axis,)
+    dim = len(shape)
+    if type(axis) is int and -dim <= axis < dim:
+        return shape[axis]
+    axes = axis if type(axis) is tuple else (axis,)
     if not all([type(each) is int and -dim <= each < dim for each in axes]):
         return 0
     return prod([shape[each] for each in axes])
@@ -110,7 +115,7 @@ def _replace_mean(submission: Submission) -> None:
         if view.root.dtype == HALF:
             return None
         if view.root.dtype not in _INEXACT:
-            return array.astype(np.float64).mean(**called)
+            array = array.astype(np.float64)
         if axis is None and keeps is False and view.volume:
             total, count = array.sum(), view.volume
         else:
@@ -139,8 +144,8 @@ _SOURCES: Final = (
     ("_array.array", "ndarray.__itruediv__"),
     *CALLED,
 )
-# NumPy computes those of what is here.
-VARIANCES: Final = (
+# Around those that NumPy computes, which takes longer.
+SHORTCUTS: Final = (
     Shortcut(
         "variances",
         (
@@ -150,9 +155,6 @@ VARIANCES: Final = (
         ),
         _replace_variance,
     ),
-)
-# Around those that NumPy computes.
-SHORTCUTS: Final = (
     Shortcut(
         "means",
         (

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for norms and comparisons of whole arrays that wait.
+"""Shortcuts for norms and comparisons of whole arrays.
 
 For a norm cuPyNumeric shows them in one dimension, for which those of several must be
 there, and multiplies that by itself. Their squares can be summed where they are
-computed, and what compares elements can be, too.
+computed, and what compares elements can be, too. What its function does for the usual
+norms of real vectors and rows is a call or two: its checks would take longer.
 
 Follows: cuPyNumeric (cupynumeric/linalg, _module/logic_comparison.py)
 """
@@ -11,6 +12,7 @@ Follows: cuPyNumeric (cupynumeric/linalg, _module/logic_comparison.py)
 from __future__ import annotations
 
 import importlib
+from math import inf
 from typing import Any, Final
 
 from legate_diffuse.interpose.window import window
@@ -23,17 +25,30 @@ def _replace_norm(submission: Submission) -> None:
     client = submission.client
     package = importlib.import_module("cupynumeric")
 
-    def norm(x: Any, *options: Any, **named: Any) -> Any:
-        view = None if options or named else client.view_of(x)
+    def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+        view = client.view_of(x)
         if (
             view is None
+            or keepdims is not False
+            or type(ord) not in (type(None), int, float)
             or view.volume < 2
             or view.root.dtype not in FLOATS
-            or not window.is_waited_for(view.root)
         ):
-            return original(x, *options, **named)
-        is_vector = len(view.shape) == 1
-        return package.sqrt(x.dot(x) if is_vector else (x * x).sum())
+            return original(x, ord, axis, keepdims)
+        dim = len(view.shape)
+        is_squared = ord is None or ord == 2
+        if type(axis) is int and is_squared and -dim <= axis < dim:
+            return package.sqrt((x * x).sum(axis=axis))
+        if axis is None and dim == 1:
+            if is_squared:
+                return package.sqrt(x.dot(x))
+            if ord == 1:
+                return abs(x).sum()
+            if ord == inf:
+                return abs(x).max()
+        if axis is ord is None and window.is_waited_for(view.root):
+            return package.sqrt((x * x).sum())
+        return original(x, ord, axis, keepdims)
 
     original = replace(package.linalg, "norm", norm)
 
@@ -65,6 +80,8 @@ SHORTCUTS: Final = (
         (("_module.logic_comparison", "array_equal"), *CALLED),
         _replace_array_equal,
     ),
+)
+NORMS: Final = (
     Shortcut(
         "norms",
         (("linalg.linalg", "norm"), *CALLED),

@@ -33,6 +33,7 @@ from legate_diffuse.shortcuts.templates import (
     Template,
     Templates,
     copy_templates,
+    element_templates,
 )
 from legate_diffuse.shortcuts.written import Plain, Written, may_overlap
 from legate_diffuse.stores.fill import Fill
@@ -90,6 +91,7 @@ class Submission:
             ufunc: Templates(client, ufunc) for ufunc in client.ufuncs.values()
         }
         self.copies = copy_templates(client)
+        self.writes = element_templates(client, "WRITE", None)
         if settings.maths() == settings.MATHS[0] and "power" in client.ufuncs:
             self.templates_of("power").use_products(self.templates_of("multiply"))
         self.selections = Selections(client, self.show, self.make, self.copies)
@@ -208,7 +210,7 @@ class Submission:
                     *(TemplateTask, TaskTemplate, Kind, Fill),
                     submitter.at_once,
                     self.constant,
-                    self.copies,
+                    *(self.copies, self.writes),
                     common_shape,
                     repeated,
                 )

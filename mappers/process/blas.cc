@@ -3,6 +3,7 @@
 #include "process/blas.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -19,9 +20,13 @@ namespace legate_diffuse {
 namespace {
 
 // The kernel of a smaller matrix is as fast.
-constexpr std::int64_t LEAST_VOLUME = 2048;
+constexpr std::int64_t LEAST_VOLUME = 1024;
+// The same of other types, for which NumPy calls it.
+constexpr std::int64_t LEAST_OF_OTHERS = 2048;
 // OpenBLAS uses one processor for a smaller one.
 constexpr std::int64_t LEAST_DIVIDED = 4096;
+// To compute half of so many products takes less time than NumPy does around it.
+constexpr std::int64_t MANY_PRODUCTS = 200'000;
 // As in shortcuts/elements.py: with so many processors a task takes no longer, if elements are
 // many.
 constexpr int AS_FAST = 8;
@@ -34,6 +39,12 @@ template <typename T>
 using Gemv = void (*)(Order, Transposition, std::int64_t rows, std::int64_t columns, T factor,
                       const T* matrix, std::int64_t step, const T* vector, std::int64_t stride,
                       T factor_of_result, T* result, std::int64_t stride_of_result);
+
+template <typename T>
+using Gemm = void (*)(Order, Transposition, Transposition, std::int64_t rows, std::int64_t columns,
+                      std::int64_t depth, T factor, const T* first, std::int64_t step,
+                      const T* second, std::int64_t step_of_second, T factor_of_result, T* result,
+                      std::int64_t step_of_result);
 
 // Never destroyed: arrays may outlive the interpreter.
 const BlasRoutines* blas = nullptr;
@@ -58,43 +69,83 @@ class Limited {
   int before_{};
 };
 
-struct Product {
-  Order order;
-  Transposition transposition;
-  std::int64_t step;
-  std::int64_t extent;  // of the result
+// Whether it has elements of a type for which BLAS is called here.
+bool is_real(const LocalOperand& operand) {
+  const auto type = number_type(operand.dtype);
+
+  return type == NumberType::FLOAT64 || type == NumberType::FLOAT32;
+}
+
+// Where a matrix has its elements one behind the other: in rows, or in columns.
+struct Lines {
+  bool are_rows;
+  std::int64_t step;  // from one to the next
 };
 
-// How BLAS is called; nothing if elements are not one behind the other along a dimension of the
-// matrix, or extents do not fit.
-std::optional<Product> product_of(const LocalOperand& matrix, const LocalOperand& vector,
-                                  bool comes_first) {
-  if (matrix.form.dim != 2 || vector.form.dim != 1 || matrix.repeats || vector.repeats) return {};
-
+// Nothing if it has no such lines.
+std::optional<Lines> lines_of(const LocalOperand& matrix) {
   const auto* const extents = matrix.form.extents;
   const auto* const strides = matrix.form.strides;
-  const auto by_rows = strides[1] == 1 && strides[0] >= extents[1];
 
-  if (!is_faster_in_blas(matrix.form.volume) || std::min(extents[0], extents[1]) < 2 ||
-      extents[comes_first ? 1 : 0] != vector.form.extents[0] || vector.form.strides[0] < 1 ||
-      !(by_rows || (strides[0] == 1 && strides[1] >= extents[0]))) {
-    return {};
-  }
-  return Product{by_rows ? Order::ROWS : Order::COLUMNS,
-                 comes_first ? Transposition::NONE : Transposition::TRANSPOSED,
-                 strides[by_rows ? 0 : 1], extents[comes_first ? 0 : 1]};
+  if (matrix.form.dim != 2 || matrix.repeats) return {};
+  if (strides[1] == 1 && strides[0] >= extents[1]) return Lines{true, strides[0]};
+  if (strides[0] == 1 && strides[1] >= extents[0]) return Lines{false, strides[1]};
+  return {};
+}
+
+// Whether BLAS takes a matrix and a vector, of which the matrix may come first.
+bool fit(const LocalOperand& matrix, const LocalOperand& vector, bool comes_first) {
+  const auto* const extents = matrix.form.extents;
+
+  return vector.form.dim == 1 && !vector.repeats && is_faster_in_blas(matrix) &&
+         std::min(extents[0], extents[1]) >= 2 &&
+         extents[comes_first ? 1 : 0] == vector.form.extents[0] && vector.form.strides[0] >= 1;
+}
+
+// Whether it takes two matrices. What are many products with one's own transpose NumPy computes
+// half of.
+bool fit(const LocalOperand& one, const LocalOperand& other) {
+  const auto products = one.form.volume * other.form.extents[1];
+
+  return one.form.extents[1] == other.form.extents[0] && one.form.extents[1] >= 2 &&
+         std::min(one.form.extents[0], other.form.extents[1]) >= 2 &&
+         (one.root != other.root || products < MANY_PRODUCTS);
 }
 
 template <typename T>
-void multiply(std::uintptr_t routine, const Product& product, const LocalOperand& matrix,
-              const LocalOperand& vector, char* result) {
-  const Limited limited{matrix.form.volume};
+const T* elements_of(const LocalOperand& operand) {
+  return reinterpret_cast<const T*>(first_element(operand));
+}
 
-  reinterpret_cast<Gemv<T>>(routine)(
-      product.order, product.transposition, matrix.form.extents[0], matrix.form.extents[1], T{1},
-      reinterpret_cast<const T*>(first_element(matrix)), product.step,
-      reinterpret_cast<const T*>(first_element(vector)), vector.form.strides[0], T{},
-      reinterpret_cast<T*>(result), 1);
+template <typename T>
+void multiply(const LocalOperand& one, const LocalOperand& other, char* result) {
+  const auto is_double = sizeof(T) == sizeof(double);
+  const auto comes_first = one.form.dim == 2;
+  const auto& matrix = comes_first ? one : other;
+  const auto lines = *lines_of(matrix);
+  const Limited limited{std::max(one.form.volume, other.form.volume)};
+
+  if (one.form.dim == other.form.dim) {
+    const auto others = *lines_of(other);
+    const auto transposed = [](bool rows) {
+      return rows ? Transposition::NONE : Transposition::TRANSPOSED;
+    };
+    const auto columns = other.form.extents[1];
+
+    reinterpret_cast<Gemm<T>>(is_double ? blas->double_gemm : blas->float_gemm)(
+        Order::ROWS, transposed(lines.are_rows), transposed(others.are_rows), one.form.extents[0],
+        columns, one.form.extents[1], T{1}, elements_of<T>(one), lines.step, elements_of<T>(other),
+        others.step, T{}, reinterpret_cast<T*>(result), columns);
+    return;
+  }
+
+  const auto& vector = comes_first ? other : one;
+
+  reinterpret_cast<Gemv<T>>(is_double ? blas->double_gemv : blas->float_gemv)(
+      lines.are_rows ? Order::ROWS : Order::COLUMNS,
+      comes_first ? Transposition::NONE : Transposition::TRANSPOSED, matrix.form.extents[0],
+      matrix.form.extents[1], T{1}, elements_of<T>(matrix), lines.step, elements_of<T>(vector),
+      vector.form.strides[0], T{}, reinterpret_cast<T*>(result), 1);
 }
 
 }  // namespace
@@ -103,8 +154,8 @@ void know_blas(const BlasRoutines& routines) {
   blas = new BlasRoutines{routines};
 }
 
-bool is_faster_in_blas(std::int64_t volume) {
-  return blas && volume >= LEAST_VOLUME;
+bool is_faster_in_blas(const LocalOperand& matrix) {
+  return blas && matrix.form.volume >= (is_real(matrix) ? LEAST_VOLUME : LEAST_OF_OTHERS);
 }
 
 PyObject* product_in_blas(const Function& arrays, const nb::object& first,
@@ -120,24 +171,33 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
   if (!look() || one.dtype != other.dtype) Py_RETURN_NONE;
 
   const auto comes_first = one.form.dim == 2;
+  const auto are_matrices = comes_first && other.form.dim == 2;
   const auto& matrix = comes_first ? one : other;
   const auto& vector = comes_first ? other : one;
-  const auto product = product_of(matrix, vector, comes_first);
-  const auto type = number_type(one.dtype);
-  const auto* const signature = product ? arrays.find({one.dtype}) : nullptr;
 
-  if (!signature || (type != NumberType::FLOAT64 && type != NumberType::FLOAT32)) Py_RETURN_NONE;
+  if (!is_real(one) || !lines_of(matrix) ||
+      !(are_matrices ? lines_of(other) && fit(one, other) : fit(matrix, vector, comes_first))) {
+    Py_RETURN_NONE;
+  }
 
-  return new_result(arrays, signature, 1, &product->extent, "matrix product", look, [&](char* to) {
-    // BLAS may read what it multiplies by zero
-    std::memset(to, 0, static_cast<std::size_t>(product->extent * signature->itemsize));
-    if (type == NumberType::FLOAT64) {
-      multiply<double>(blas->double_gemv, *product, matrix, vector, to);
-    } else {
-      multiply<float>(blas->float_gemv, *product, matrix, vector, to);
-    }
-    return true;
-  });
+  const auto* const signature = arrays.find({one.dtype});
+  const std::array<std::int64_t, 2> extents{matrix.form.extents[comes_first ? 0 : 1],
+                                            are_matrices ? other.form.extents[1] : 1};
+
+  if (!signature) Py_RETURN_NONE;
+  return new_result(arrays, signature, are_matrices ? 2 : 1, extents.data(), "matrix product", look,
+                    [&](char* to) {
+                      const auto bytes = extents[0] * extents[1] * signature->itemsize;
+
+                      // BLAS may read what it multiplies by zero
+                      std::memset(to, 0, static_cast<std::size_t>(bytes));
+                      if (signature->itemsize == sizeof(double)) {
+                        multiply<double>(one, other, to);
+                      } else {
+                        multiply<float>(one, other, to);
+                      }
+                      return true;
+                    });
 }
 
 }  // namespace legate_diffuse

@@ -13,19 +13,19 @@ namespace legate_diffuse {
 // A library of BLAS and OpenBLAS's functions beside it: addresses of routines that take integers of
 // 64 bits, and how many processors they may use.
 struct BlasRoutines {
-  std::uintptr_t double_gemv, float_gemv, num_threads, set_num_threads;
+  std::uintptr_t double_gemv, float_gemv, double_gemm, float_gemm, num_threads, set_num_threads;
   int processors;
 };
 
 // Lets products be made by it.
 void know_blas(const BlasRoutines& routines);
 
-// Whether BLAS multiplies a matrix of so many elements with a vector faster than a kernel, if one
-// is known.
-bool is_faster_in_blas(std::int64_t volume);
+// Whether BLAS multiplies a matrix with a vector faster than a kernel, if one is known.
+bool is_faster_in_blas(const LocalOperand& matrix);
 
-// The product of a matrix and a vector, in either order, whose elements are here, without NumPy
-// around it. A new reference to a new array, or to None if that is left to others.
+// The product of a matrix and a vector, in either order, or of two matrices, whose elements are
+// here, without NumPy around it. A new reference to a new array, or to None if that is left to
+// others.
 PyObject* product_in_blas(const Function& arrays, const nanobind::object& first,
                           const nanobind::object& second);
 

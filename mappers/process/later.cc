@@ -261,21 +261,32 @@ bool put_later(PyObject* array, PyObject* key, PyObject* value) {
   // of what becomes a number of another type Python may have to warn
   if (is_number && conversions_warn()) return false;
 
-  const auto source =
-      is_number ? constant_over(root, value, nb::handle{shape}) : stores_of(value).view;
+  auto source = is_number ? constant_over(root, value, nb::handle{shape}) : stores_of(value).view;
 
   if (!source.is_valid()) return false;
 
+  const auto dim_of = [](const nb::object& view) {
+    return PyTuple_GET_SIZE(array_fields().view_shape.of(view.ptr()));
+  };
+  const auto is_single = PyTuple_GET_SIZE(shape) == 0;
+  auto* const other = fields.view_root.of(source.ptr());
+
   // the original refuses values with more dimensions than the array
-  if (PyTuple_GET_SIZE(shape) == 0 ||
-      PyTuple_GET_SIZE(shape) > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr())) ||
-      fields.scalar_storage.of(root) != Py_False || type_of(source) != dtype ||
-      !have_one_shape(source.ptr(), target.ptr()) || !may_write(target.ptr(), source.ptr())) {
+  if (dim_of(source) > dim_of(whole.view) || fields.scalar_storage.of(root) != Py_False ||
+      fields.dtype.of(other) != dtype) {
     return false;
   }
+  if (!have_one_shape(source.ptr(), target.ptr())) {
+    const auto common = common_shape(nb::borrow(shape), array_fields().view_shape.of(source.ptr()));
+
+    if (is_single || root == other || !common.equal(nb::handle{shape})) return false;
+    source = repeated(source, shape);
+  }
+  if ((is_single && root == other) || !may_write(target.ptr(), source.ptr())) return false;
   if (source.is(target)) return true;
 
-  auto* const task_template = PyDict_GetItemWithError(waiting_classes().copies, dtype);
+  auto* const task_template = PyDict_GetItemWithError(
+      is_single ? waiting_classes().writes : waiting_classes().copies, dtype);
 
   if (PyErr_Occurred()) throw nb::python_error();
   if (!task_template || task_template == Py_None) return false;

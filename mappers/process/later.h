@@ -19,8 +19,8 @@ PyObject* read_later(const Function& function, const Stores& part);
 PyObject* reduce_later(const Function& function, PyObject* templates, PyObject* array,
                        PyObject* axis);
 
-// array[key] = value for a part and an array of its shape, once what waits is submitted; false if
-// that is left to Python.
+// array[key] = value for a part and a number or an array that is repeated over it, once what waits
+// is submitted; false if that is left to Python.
 bool put_later(PyObject* array, PyObject* key, PyObject* value);
 
 }  // namespace legate_diffuse

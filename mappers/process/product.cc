@@ -157,10 +157,11 @@ PyObject* product_of_few(const Products& products, const Views& views) {
 }
 
 // Whether it is large: less so if its rows are far from one element to the next.
-bool is_for_blas(const Form& matrix) {
-  return matrix.dim == 2 &&
-         (is_faster_in_blas(matrix.volume) ||
-          (matrix.strides[1] > matrix.strides[0] && matrix.volume >= MANY_ACROSS));
+bool is_for_blas(const LocalOperand& matrix) {
+  const auto& form = matrix.form;
+
+  return form.dim == 2 && (is_faster_in_blas(matrix) ||
+                           (form.strides[1] > form.strides[0] && form.volume >= MANY_ACROSS));
 }
 
 PyObject* product_by_kernel(const Products& products, Views views) {
@@ -179,7 +180,7 @@ PyObject* product_by_kernel(const Products& products, Views views) {
     if (!look(views, first, second) || first.form.dim != 2) Py_RETURN_NONE;
     transpose(first);
   }
-  if (!fit(first.form, second.form, products.narrowest) || is_for_blas(first.form)) Py_RETURN_NONE;
+  if (!fit(first.form, second.form, products.narrowest) || is_for_blas(first)) Py_RETURN_NONE;
 
   const auto is_matrix = first.form.dim == 2;
   const auto& function = is_matrix ? *products.vectors_of_matrices : *products.vectors;

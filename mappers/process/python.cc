@@ -292,11 +292,10 @@ void bind_knowledge(nb::module_& module) {
   module.def("know_waiting", &know<WaitingClasses, know_waiting>);
   module.def("know_window", &know<WindowObjects, know_window>);
   module.def("know_settings", &know_settings);
-  module.def("know_blas",
-             [](std::uintptr_t double_gemv, std::uintptr_t float_gemv, std::uintptr_t num_threads,
-                std::uintptr_t set_num_threads, int processors) {
-               know_blas({double_gemv, float_gemv, num_threads, set_num_threads, processors});
-             });
+  module.def("know_blas", [](const std::vector<std::uintptr_t>& routines, int processors) {
+    know_blas({routines.at(0), routines.at(1), routines.at(2), routines.at(3), routines.at(4),
+               routines.at(5), processors});
+  });
   module.def("know_parts", [](nb::handle part_of, nb::handle function) {
     know_part(part_of.ptr());
     know_new_arrays(function);

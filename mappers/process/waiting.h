@@ -16,6 +16,7 @@ struct WaitingClasses {
   PyObject* at_once;       // the object that knows how operations run at once
   PyObject* constant;      // returns the view of a number of Python's, or None
   PyObject* copies;        // the templates of copies, by type
+  PyObject* writes;        // of copies of one element to one of an array
   PyObject* common_shape;  // returns that of two shapes together, or None
   PyObject* repeated;      // returns a view that repeats over a shape
 };

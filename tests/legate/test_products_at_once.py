@@ -72,7 +72,7 @@ agree(program)
 def test_products_have_the_bits_of_loops_that_wait() -> None:
     program = """
 rng = np.random.default_rng(1)
-A, u = rng.normal(size=(40, 33)), rng.normal(size=33)
+A, u = rng.normal(size=(30, 33)), rng.normal(size=33)
 a, v = cn.array(A), cn.array(u)
 for _ in range(4):
     w = a @ v
@@ -102,6 +102,10 @@ def programs(n, dtype):
     yield from (b[:, 20:] @ b[0, :100], b.T[3:] @ b[:, 1], a[:40] @ (x * 0.5))
     cube = a.reshape(9, 10, 80)
     yield from (cube[1:, 2] @ x, cube[:, :, 3] @ cube[2, :, 5], a[:, :30] @ a[:30, 1])
+    c = a[:, 3:50]
+    yield from (a.T @ c, c.T @ a, a @ a.T, a.T @ a, c @ c[:47].T)
+    yield from (n.dot(cube[:, 1], a.T), a[:30, :20] @ c[:20, 2:30])
+    yield from (a[4:6].T @ c[:2], c[:, 1:3] @ c[7:9], a.dot(b[:40].T[:80]))
 def threads():
     return [each["num_threads"] for each in threadpool_info()]
 before = threads()

@@ -32,6 +32,12 @@ def program(n, steps=4):
         j[1:, 2:] = j[:-1, :-2] - 1.0
         j = j + j[0] * 2.0
         j[:, 1] = 0.25
+        j[0, 0] = 0.5 * (j[1, 0] + j[0, 1])
+        j[-1, -1] = j[-2, -1]
+        j[2, 3] = step * 0.5
+        i[step] = k[-1]
+        j[2:4] = y[:7]
+        j[:, 5:] = j[1, 2]
     return x, y, z, i, k, m, j
 """
 
@@ -89,14 +95,19 @@ def lines():
         y += x / s
         z[3:] = x[:-3]
         z[1:] = y[:-1]
+        z[0] = 0.5 * (y[1] + x[-1])
+        z[-1] = 0.25
+        A[1:] = z
+        A[:, 2:4] = x[5]
 
+A = cn.zeros((3, 40))
 lines(), lines()
 before = legate_diffuse.stats()["tasks_seen"]
 y * x
 sys.setprofile(note)
 lines()
 sys.setprofile(None)
-assert legate_diffuse.stats()["tasks_seen"] - before == 1 + 4 * 10
+assert legate_diffuse.stats()["tasks_seen"] - before == 1 + 4 * 19
 # Python says where views lie between landmarks, finds constants, and ends
 # windows
 others = {"operator", "call", "binary", "make", "new", "write", "get", "set_", "_find",
