@@ -12,7 +12,9 @@
 #include <string>
 
 #include "process/arrays.h"
+#include "process/given.h"
 #include "process/guard.h"
+#include "process/numpy_api.h"
 #include "process/part.h"
 #include "process/ways.h"
 
@@ -102,10 +104,18 @@ class Converted {
       return false;
     }
     std::copy(arguments, arguments + count + num_names, given_.begin());
+
+    // beside an array a number is a constant of what is computed with that
+    const auto has_array = std::any_of(arguments, arguments + count, is_array);
+
     for (std::size_t place = 0; place < static_cast<std::size_t>(count); ++place) {
       auto*& argument = given_[place];
+      const auto has_elements = is_sequence(argument) || is_array_of_numpy(argument);
 
-      if ((places >> place & 1) == 0 || argument == Py_None || is_array(argument)) continue;
+      if ((places >> place & 1) == 0 || argument == Py_None || is_array(argument) ||
+          (has_array && !has_elements)) {
+        continue;
+      }
       made_[place] = array_from(argument);
       if (!made_[place].is_valid()) continue;
       argument = made_[place].ptr();

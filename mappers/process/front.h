@@ -38,7 +38,8 @@ void know_fronts();
 // whatever comes. `learn` is asked for each argument that is an array, before Python goes on: the
 // way is tried again if there was more to know of one. `arrays` has a bit for the place of each
 // argument of which the original makes an array: the way is tried again with these, too, and Python
-// goes on with them. All objects are kept. Throws std::invalid_argument if there is no such way.
+// goes on with them, but numbers beside arrays stay numbers. All objects are kept. Throws
+// std::invalid_argument if there is no such way.
 nanobind::object new_front(std::string_view way, nanobind::handle function, nanobind::handle extra,
                            nanobind::handle names, nanobind::handle learn,
                            nanobind::handle otherwise, std::uint64_t arrays);

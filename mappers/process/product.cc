@@ -29,9 +29,10 @@ namespace {
 // The factors' views, that with more dimensions first.
 using Views = std::array<nb::object, 2>;
 
-// False if the elements of one are not here.
-bool look(const Views& views, LocalOperand& first, LocalOperand& second) {
-  return first.is_here(views[0].ptr(), false) && second.is_here(views[1].ptr(), false);
+// False if the elements of one are not here, or are more than `most`.
+bool look(const Views& views, LocalOperand& first, LocalOperand& second,
+          std::int64_t most = MOST_POINTS) {
+  return first.is_here(views[0].ptr(), false, most) && second.is_here(views[1].ptr(), false, most);
 }
 
 void transpose(LocalOperand& matrix) {
@@ -170,14 +171,19 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   auto& first = found[1];
   auto& second = found[2];
 
-  if (!look(views, first, second)) Py_RETURN_NONE;
+  // of vectors the result is one number, as that of a reduction
+  if (!look(views, first, second, MOST_REDUCED)) Py_RETURN_NONE;
+
+  const auto most = first.form.dim == 1 && second.form.dim == 1 ? MOST_REDUCED : MOST_POINTS;
+
+  if (!look(views, first, second, most)) Py_RETURN_NONE;
 
   // a vector times a matrix is the transposed matrix times the vector
   const auto is_transposed = first.form.dim < second.form.dim;
 
   if (is_transposed) {
     std::swap(views[0], views[1]);
-    if (!look(views, first, second) || first.form.dim != 2) Py_RETURN_NONE;
+    if (!look(views, first, second, most) || first.form.dim != 2) Py_RETURN_NONE;
     transpose(first);
   }
   if (!fit(first.form, second.form, products.narrowest) || is_for_blas(first)) Py_RETURN_NONE;
@@ -190,7 +196,7 @@ PyObject* product_by_kernel(const Products& products, Views views) {
 
   NewArray made{*signature, function.new_layout(first.form.extents, is_matrix ? 1 : 0).ptr()};
 
-  if (!made.is_here(result) || !look(views, first, second)) Py_RETURN_NONE;
+  if (!made.is_here(result) || !look(views, first, second, most)) Py_RETURN_NONE;
   if (is_transposed) transpose(first);
   if (is_matrix) {
     const std::array<std::int64_t, 2> strides{1, 0};
