@@ -194,9 +194,6 @@ def _replace_universal_function(submission: Submission) -> None:
         if method == "__call__" and not options and type(inputs[-1]) is ndarray:
             first = inputs[0]
             if found is not None:
-                # NumPy compares its numbers as arrays
-                if type(first) is np.ndarray and first.dtype == inputs[1].dtype:
-                    first = first[()]
                 if isinstance(first, np.number) or type(first) is np.ndarray:
                     return found(first, *inputs[1:])
             elif ufunc is np.matmul and type(made := array_of(first)) is ndarray:

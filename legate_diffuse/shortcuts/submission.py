@@ -161,10 +161,13 @@ class Submission:
     def array_of(self, argument: Any) -> Any:
         """Return the array that the original makes of a sequence; else the argument.
 
-        NumPy's arrays are sequences.
+        NumPy's arrays are sequences, but one without dimensions is a number, as which
+        NumPy compares its numbers.
         """
         if type(argument) not in _SEQUENCES:
             return argument
+        if type(argument) is np.ndarray and not argument.ndim:
+            return argument[()]
         made = self._array(argument)
         return argument if made is None else made
 

@@ -106,14 +106,16 @@ class Converted {
     std::copy(arguments, arguments + count + num_names, given_.begin());
 
     // beside an array a number is a constant of what is computed with that
-    const auto has_array = std::any_of(arguments, arguments + count, is_array);
+    const auto has_elements = [](PyObject* argument) {
+      return is_array(argument) || is_sequence(argument) || is_array_of_numpy(argument);
+    };
+    const auto has_array = std::any_of(arguments, arguments + count, has_elements);
 
     for (std::size_t place = 0; place < static_cast<std::size_t>(count); ++place) {
       auto*& argument = given_[place];
-      const auto has_elements = is_sequence(argument) || is_array_of_numpy(argument);
 
       if ((places >> place & 1) == 0 || argument == Py_None || is_array(argument) ||
-          (has_array && !has_elements)) {
+          (has_array && !has_elements(argument))) {
         continue;
       }
       made_[place] = array_from(argument);

@@ -35,7 +35,14 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
 
   std::copy(operands, operands + count, plain_.begin());
   for (std::size_t index = 0; index < count; ++index) {
-    if (becomes_array(plain_[index])) replace(index, array_from(plain_[index]));
+    auto* const operand = plain_[index];
+
+    // NumPy compares its numbers as arrays
+    if (is_array_of_numpy(operand) && content_of(operand).dim == 0) {
+      replace(index, owned(PyObject_GetItem(operand, owned(PyTuple_New(0)).ptr())));
+    } else if (becomes_array(operand)) {
+      replace(index, array_from(operand));
+    }
   }
 
   const auto array = std::find_if(plain_.begin(), end, is_array);

@@ -168,6 +168,14 @@ np.asarray(A[:, 1], dtype="int32")
 np.array(a, dtype="float64", copy=True)
 np.array([1.0, 2.0, 3.0]).dot(a)
 np.float64(1.5) > a[0]
+np.float32(1.5) > a[0]
+np.int64(2) == i[0]
+np.float64(2.5) != i[0]
+np.array(1.5) + a
+np.array(1.5, "float32") * a
+np.array(2) >= i
+add(np.array(1.5), np.array(2))
+where(np.array([1.0, 2.5, 0.0]) > 1, np.array([1.0, 2.5, 0.0]), 0)
 np.float64(1.5) * a[0]
 "{:.2f}".format(a[0])
 f"{a[1]} {a[1]:8.3e} {i[0]:3d} {i[0]} {m[0]} {a[2]!r:>5}"
