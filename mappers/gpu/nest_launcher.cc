@@ -21,11 +21,10 @@ bool has_columns(const ParsedNest& nest) {
 
 }  // namespace
 
-std::int64_t fold_bytes(Words nests, std::int64_t num_nests) {
+std::int64_t fold_bytes(const std::vector<ParsedNest>& nests) {
   std::int64_t most = 0;
 
-  for (std::int64_t number = 0; number < num_nests; ++number) {
-    const ParsedNest nest{nests};
+  for (const auto& nest : nests) {
     const auto& code = kernel_of(nest.head).on_gpu->code();
 
     if (code.reduces == 0) continue;
@@ -44,15 +43,15 @@ FoldMemory prepare_folds(char* memory, Driver::Stream stream) {
   return {tickets + TICKET_BYTES, tickets};
 }
 
-void NestLauncher::run(Words words, std::int64_t num_nests, const std::vector<RowRun>& runs) {
-  auto run = runs.begin();
+void NestLauncher::run(const Program& program) {
+  auto run = program.runs.begin();
 
-  for (std::int64_t number = 0; number < num_nests;) {
-    const auto is_run = run != runs.end() && run->first_nest == number;
-    const auto end = number + (is_run ? run->num_nests : 1);
-    std::vector<ParsedNest> nests;
+  for (auto first = program.nests.begin(); first != program.nests.end();) {
+    const auto is_run =
+        run != program.runs.end() && run->first_nest == first - program.nests.begin();
+    const std::vector<ParsedNest> nests{first, first + (is_run ? run->num_nests : 1)};
 
-    for (; number < end; ++number) nests.emplace_back(words);
+    first += static_cast<std::ptrdiff_t>(nests.size());
     if (is_run) {
       const auto& kernel = *kernel_of(run++->kernel).on_gpu;
 

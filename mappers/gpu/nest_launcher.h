@@ -21,7 +21,7 @@ struct FoldMemory {
 };
 
 // The memory that nests of a program need for their reductions, in bytes; 0 if none reduces.
-std::int64_t fold_bytes(Words nests, std::int64_t num_nests);
+std::int64_t fold_bytes(const std::vector<ParsedNest>& nests);
 
 // The same memory, zeroed where it must be, in `memory` of that size.
 FoldMemory prepare_folds(char* memory, Driver::Stream stream);
@@ -35,8 +35,8 @@ class NestLauncher {
 
   void run(const ParsedNest& nest);
 
-  // Runs all nests of a program, which are those of `words`.
-  void run(Words words, std::int64_t num_nests, const std::vector<RowRun>& runs);
+  // Runs all nests of a program.
+  void run(const Program& program);
 
  private:
   Bases bases_;

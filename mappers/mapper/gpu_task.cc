@@ -60,7 +60,7 @@ void launch_tile(const Launch& launch, const Arguments& arguments, Driver::Strea
 
   add_scratch(program, {}, plan, memory.scratch(), bases);
   NestLauncher launcher{bases, arguments.size(), prepare_folds(memory.folds(), stream), stream};
-  launcher.run(program.nests, program.num_nests, program.runs);
+  launcher.run(program);
 }
 
 void launch_whole(const legate::TaskContext& context, const Launch& launch,
@@ -68,7 +68,7 @@ void launch_whole(const legate::TaskContext& context, const Launch& launch,
   const auto& header = launch.header;
   const auto is_in_pool = header.scratch_in_store == 0;
   Words words{launch.words.data(), launch.words.size()};
-  const Program program{words};
+  Program program{words};
   const PoolMemory memory{header.fold_size, is_in_pool ? header.scratch_size : 0};
   std::vector<Base> bases;
 
@@ -78,8 +78,7 @@ void launch_whole(const legate::TaskContext& context, const Launch& launch,
               is_in_pool ? memory.scratch() : scratch_in_store(context), bases);
   NestLauncher launcher{bases, arguments.size(), prepare_folds(memory.folds(), stream), stream};
   if (header.partitioned != 0) {
-    auto nests = program.nests;
-    ParsedNest nest{nests};
+    auto& nest = program.nests.front();
 
     if (const auto tile = find_tile(arguments, launch.privileges, nest.head)) {
       nest.restrict_to(*tile);
@@ -87,7 +86,7 @@ void launch_whole(const legate::TaskContext& context, const Launch& launch,
     }
     return;
   }
-  launcher.run(program.nests, program.num_nests, program.runs);
+  launcher.run(program);
 }
 
 // The store of an argument, as the mapper knows it.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "gpu/nest_launcher.h"
@@ -59,7 +60,7 @@ void run_launch(const legate::TaskContext& context) {
     return;
   }
 
-  const Program program{words};
+  Program program{words};
   std::vector<Base> bases;
   std::vector<RootShape> shapes;
 
@@ -73,8 +74,7 @@ void run_launch(const legate::TaskContext& context) {
     return;
   }
 
-  auto nests = program.nests;
-  ParsedNest nest{nests};
+  auto& nest = program.nests.front();
 
   if (const auto tile = find_tile(arguments, launch.privileges, nest.head)) {
     nest.restrict_to(*tile);
@@ -105,7 +105,7 @@ class ProgramTask : public legate::LegateTask<ProgramTask> {
 };
 
 std::int64_t folds_of(const Program& program) {
-  return kernels_run_on_gpus() ? fold_bytes(program.nests, program.num_nests) : 0;
+  return kernels_run_on_gpus() ? fold_bytes(program.nests) : 0;
 }
 
 // The memory for the scratch buffers of a program that runs on one point. On GPUs nests run one
@@ -152,11 +152,11 @@ legate::Variable add_argument(legate::AutoTask& task, const Access& access) {
 // Lets Legate divide the arguments as the tiling says that the program begins with, or all alike.
 void submit_divided(legate::LocalTaskID id, const std::vector<Access>& arguments,
                     const std::vector<std::int64_t>& program) {
-  Words words{program.data(), program.size()};
   std::vector<TiledShape> shapes;
   std::vector<legate::Variable> partitions;
   std::vector<legate::Type> types;
   std::optional<Tiling> tiling;
+  std::optional<Program> parsed;
 
   for (const auto& [store, privilege] : arguments) {
     types.push_back(store->type());
@@ -164,16 +164,14 @@ void submit_divided(legate::LocalTaskID id, const std::vector<Access>& arguments
         {shape_of(*store), writes(privilege) || reduces(privilege), store->has_scalar_storage()});
   }
   if (is_tiled(program)) {
-    check_tiled_program(program, shapes);
-    tiling.emplace(words, arguments.size());
+    std::tie(tiling, parsed) = check_tiled_program(program, shapes);
   } else {
     std::vector<std::size_t> dims;
 
     for (const auto& each : shapes) dims.push_back(each.shape.extents.size());
-    check_partitioned_program(words, dims);
+    parsed = check_partitioned_program({program.data(), program.size()}, dims);
   }
 
-  const Program parsed{words};
   LaunchHeader header{true};
   auto* const runtime = legate::Runtime::get_runtime();
   auto task = runtime->create_task(library(), id);
@@ -181,14 +179,14 @@ void submit_divided(legate::LocalTaskID id, const std::vector<Access>& arguments
   for (const auto& argument : arguments) partitions.push_back(add_argument(task, argument));
   if (!needs_inline_execution(task)) {
     if (tiling) {
-      divide(task, *tiling, shapes, parsed, partitions, types);
+      divide(task, *tiling, shapes, *parsed, partitions, types);
     } else {
       for (std::size_t index = 1; index < partitions.size(); ++index) {
         task.add_constraint(legate::align(partitions.front(), partitions[index]));
       }
     }
   }
-  header.fold_size = folds_of(parsed);
+  header.fold_size = folds_of(*parsed);
   task.add_scalar_arg(pack_launch(arguments, program, header));
   runtime->submit(std::move(task));
 }

@@ -41,9 +41,7 @@ Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Stride
     tile.first[d] = lower[d];
     tile.extents[d] = std::max<std::int64_t>(upper[d] - lower[d] + 1, 0);
   }
-  restrict_program(tiling_, tile, text_.data(), text_.size());
-  Words words{text_.data(), text_.size()};
-  return Program{words};
+  return restrict_program(tiling_, tile, text_.data(), text_.size());
 }
 
 std::vector<Base> TiledProgram::bases(const std::vector<std::optional<Elements>>& arguments) const {
@@ -133,14 +131,15 @@ namespace {
 constexpr std::int64_t SMALL_SHARE = 8;
 
 // How many rows along the first axis the longest nest has.
-std::int64_t rows_of_nests(const Tiling& tiling, Words nests) {
+std::int64_t rows_of_nests(const Tiling& tiling, const std::vector<ParsedNest>& nests) {
   std::int64_t rows = 0;
 
-  for (const auto& parts : tiling.nests) {
-    const ParsedNest nest{nests};
-    const auto dim = parts.front().dim;
+  for (std::size_t index = 0; index < nests.size(); ++index) {
+    const auto dim = tiling.nests[index].front().dim;
 
-    if (dim != EVERYWHERE) rows = std::max(rows, dim == GUARD ? 1 : nest.head.extents[dim]);
+    if (dim != EVERYWHERE) {
+      rows = std::max(rows, dim == GUARD ? 1 : nests[index].head.extents[dim]);
+    }
   }
   return rows;
 }

@@ -18,7 +18,6 @@
 #include "process/runs.h"
 #include "process/window.h"
 #include "program/elements.h"
-#include "threads/copying.h"
 
 namespace nb = nanobind;
 
@@ -302,12 +301,7 @@ bool LocalOperand::is_same(const LocalOperand& other) const {
 }
 
 bool LocalOperand::is_in_order() const {
-  std::int64_t step = 1;
-
-  for (auto d = form.dim; d-- > 0; step *= form.extents[d]) {
-    if (form.extents[d] != 1 && form.strides[d] != step) return false;
-  }
-  return !repeats;
+  return !repeats && are_in_order(form.dim, form.extents, form.strides, 1);
 }
 
 Strides LocalOperand::byte_strides() const {
@@ -317,11 +311,6 @@ Strides LocalOperand::byte_strides() const {
     bytes[d] = form.strides[d] * small->shape().itemsize;
   }
   return bytes;
-}
-
-void LocalOperand::copy_to(char* to) const {
-  copy_in_order(to, first_element(*this), byte_strides().data(), form.dim, form.extents,
-                small->shape().itemsize);
 }
 
 const char* first_element(const LocalOperand& operand) {

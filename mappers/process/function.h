@@ -88,11 +88,6 @@ class Function {
   // Finds operands in this process, after `first` places; null if there are none, or others.
   const Signature* find(PyObject* const* operands, std::size_t count, std::size_t first,
                         Given& given) const;
-
-  // Whether the places of results are here, and the operands, which repeat over their shape then.
-  // Unless these `are_known`, a finalizer may have come since they were found.
-  bool look_again(Given& given, std::size_t count, std::size_t first, bool are_known) const;
-
   [[nodiscard]] const Mixture* find_mixture(const std::array<PyObject*, MAX_OPERANDS>& kinds) const;
   [[nodiscard]] bool are_products(PyObject* const* operands) const;
   PyObject* apply_products(PyObject* out, PyObject* factor, PyObject* exponent) const;

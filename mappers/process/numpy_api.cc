@@ -9,6 +9,8 @@
 #include <array>
 #include <type_traits>
 
+#include "program/elements.h"
+
 namespace nb = nanobind;
 
 namespace legate_diffuse {
@@ -65,12 +67,7 @@ ArrayContent content_of(PyObject* array) {
 }
 
 bool ArrayContent::is_in_order() const {
-  auto step = itemsize;
-
-  for (auto d = dim; d-- > 0; step *= extents[d]) {
-    if (extents[d] != 1 && byte_strides[d] != step) return false;
-  }
-  return true;
+  return are_in_order(dim, extents, byte_strides, itemsize);
 }
 
 PyObject* name_of_type(PyObject* names, PyObject* array) {

@@ -36,6 +36,15 @@ inline Nest::Strides row_major_strides(std::int64_t dim, const std::int64_t* ext
   return strides;
 }
 
+// Whether strides are such, in steps of any unit; along an extent of 1 all are.
+inline bool are_in_order(std::int64_t dim, const std::int64_t* extents, const std::int64_t* strides,
+                         std::int64_t step) {
+  for (auto d = dim; d-- > 0; step *= extents[d]) {
+    if (extents[d] != 1 && strides[d] != step) return false;
+  }
+  return true;
+}
+
 // Makes one dimension of two where two places go on in equal steps; returns how many are left.
 std::int64_t merge_dims(std::int64_t dim, std::int64_t* extents, std::int64_t* to,
                         std::int64_t* from);

@@ -80,12 +80,12 @@ const Kernel& kernel_of(std::int64_t id) {
   return *found;
 }
 
-Program::Program(Words& words) : nests{words} {
+Program::Program(Words& words) {
   const auto num_scratch = words.take();
   const auto num_bands = words.take();
   const auto num_runs = words.take();
+  const auto num_nests = words.take();
 
-  num_nests = words.take();
   if (num_scratch < 0 || num_bands < 0 || num_runs < 0 || num_nests < 0)
     throw InvalidProgram{"a count is negative"};
   for (std::int64_t index = 0; index < num_scratch; ++index) buffers.emplace_back(words);
@@ -100,7 +100,7 @@ Program::Program(Words& words) : nests{words} {
 
     runs.push_back({run[0], run[1], run[2]});
   }
-  nests = words;
+  for (std::int64_t index = 0; index < num_nests; ++index) nests.emplace_back(words);
 }
 
 namespace {
@@ -134,12 +134,13 @@ void check_kernel(std::int64_t id) {
 }
 
 void check_runs(const Program& program) {
+  const auto num_nests = static_cast<std::int64_t>(program.nests.size());
   std::int64_t begin = 0;
 
   for (const auto& run : program.runs) {
-    require(run.first_nest >= begin && run.num_nests > 0 &&
-                run.num_nests <= program.num_nests - run.first_nest,
-            "a run has no nests, or those of another one");
+    require(
+        run.first_nest >= begin && run.num_nests > 0 && run.num_nests <= num_nests - run.first_nest,
+        "a run has no nests, or those of another one");
     check_kernel(run.kernel);
     begin = run.first_nest + run.num_nests;
   }
@@ -196,23 +197,24 @@ void check_turn(const NestHead& nest) {
 Program check_program(Words words, const std::vector<RootShape>& arguments) {
   Program program{words};
   const auto num_scratch = static_cast<std::int64_t>(program.buffers.size());
+  const auto num_nests = static_cast<std::int64_t>(program.nests.size());
   std::int64_t in_bands = 0;
 
-  for (const auto& scratch : program.buffers) check_scratch(scratch, program.num_nests);
+  for (const auto& scratch : program.buffers) check_scratch(scratch, num_nests);
   require(program.bands.empty() || program.bands.front().begins_axis, "the first band has no axis");
-  for (const auto& [num_nests, begins_axis] : program.bands) {
-    require(num_nests > 0 && num_nests <= program.num_nests, "a band has no nests, or too many");
-    in_bands += num_nests;
+  for (const auto& band : program.bands) {
+    require(band.num_nests > 0 && band.num_nests <= num_nests, "a band has no nests, or too many");
+    in_bands += band.num_nests;
   }
-  require(in_bands == program.num_nests, "the bands do not have all nests");
+  require(in_bands == num_nests, "the bands do not have all nests");
   check_runs(program);
-  for (std::int64_t index = 0; index < program.num_nests; ++index) {
-    const NestHead nest{words};
+  for (std::int64_t index = 0; index < num_nests; ++index) {
+    const auto& [nest, operands] = program.nests[index];
 
     check_nest(nest);
     check_turn(nest);
     for (std::int64_t number = 0; number < nest.num_operands; ++number) {
-      const Operand operand{words, nest.dim};
+      const auto& operand = operands[number];
       const auto moves = nest.distances[number] != STANDS;
 
       if (operand.base >= 0) {
@@ -236,28 +238,30 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
   return program;
 }
 
-void check_partitioned_program(Words words, const std::vector<std::size_t>& dims) {
-  const Program program{words};
-  require(program.buffers.empty() && program.runs.empty() && program.num_nests == 1,
+Program check_partitioned_program(Words words, const std::vector<std::size_t>& dims) {
+  Program program{words};
+  require(program.buffers.empty() && program.runs.empty() && program.nests.size() == 1,
           "a partitioned program is one nest");
 
-  const NestHead nest{words};
+  const auto& [nest, operands] = program.nests.front();
   check_nest(nest);
   require(nest.num_operands == static_cast<std::int64_t>(dims.size()),
           "a partitioned program has one operand for each argument");
   for (std::int64_t number = 0; number < nest.num_operands; ++number) {
-    const Operand operand{words, nest.dim};
+    const auto& operand = operands[number];
+    const auto dim = nest.dim;
     const auto is_whole = [&] {
-      for (std::int64_t d = 0; d < nest.dim; ++d) {
+      for (std::int64_t d = 0; d < dim; ++d) {
         if (operand.dims[d] != d || operand.low[d] != 0) return false;
       }
-      return operand.base == number && operand.root_dim == nest.dim &&
-             static_cast<std::int64_t>(dims[number]) == nest.dim;
+      return operand.base == number && operand.root_dim == dim &&
+             static_cast<std::int64_t>(dims[number]) == dim;
     };
 
     require(is_whole(), "an operand of a partitioned program is not all of its argument");
   }
   require(words.empty(), "a program ends too late");
+  return program;
 }
 
 }  // namespace legate_diffuse

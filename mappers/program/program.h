@@ -177,14 +177,14 @@ struct RowRun {
   std::int64_t kernel;
 };
 
+// A program as it is read, once. Its words must outlive it.
 struct Program {
   explicit Program(Words& words);
 
   std::vector<Scratch> buffers;
   std::vector<BandOfNests> bands;
   std::vector<RowRun> runs;
-  std::int64_t num_nests;
-  Words nests;
+  std::vector<ParsedNest> nests;
 };
 
 // Checks a program, which then runs unchecked. Throws InvalidProgram for one that is not
@@ -193,6 +193,6 @@ Program check_program(Words words, const std::vector<RootShape>& arguments);
 
 // Checks a partitioned program over arguments of these dimensionalities; its points stay within the
 // tiles of the arguments, whatever their extents are.
-void check_partitioned_program(Words words, const std::vector<std::size_t>& dims);
+Program check_partitioned_program(Words words, const std::vector<std::size_t>& dims);
 
 }  // namespace legate_diffuse

@@ -51,6 +51,7 @@ class Scheduler {
  public:
   Scheduler(const Program& program, const std::vector<RootShape>& arguments, const Sharing& sharing)
       : program_{program},
+        nests_{program.nests},
         num_arguments_{arguments.size()},
         num_threads_{sharing.num_threads},
         min_points_of_thread_{sharing.min_points},
@@ -69,13 +70,11 @@ class Scheduler {
   Schedule run() {
     if (!is_larger_than(num_threads_ > 1 ? cache_bytes_ : nearest_cache_bytes())) return {};
 
-    auto words = program_.nests;
     RowAxis axis{num_arguments_, roots_.size()};
 
     schedule_.circular.resize(program_.buffers.size());
-    for (std::int64_t nest = 0; nest < program_.num_nests; ++nest) {
-      nests_.emplace_back(words);
-      if (num_points(nests_.back().head) == MAX_POINTS) return {};
+    for (const auto& nest : nests_) {
+      if (num_points(nest.head) == MAX_POINTS) return {};
     }
     schedule_.begins.resize(nests_.size());
     schedule_.ends.resize(nests_.size());
@@ -350,12 +349,12 @@ class Scheduler {
   }
 
   const Program& program_;
+  const std::vector<ParsedNest>& nests_;
   std::size_t num_arguments_;
   std::int64_t num_threads_;
   std::int64_t min_points_of_thread_;
-  std::int64_t cache_bytes_;  // of all threads
-  std::int64_t min_points_;   // of a block
-  std::vector<ParsedNest> nests_;
+  std::int64_t cache_bytes_;              // of all threads
+  std::int64_t min_points_;               // of a block
   std::vector<std::int64_t> first_rows_;  // of the nests, on the axes of their bands
   std::vector<RootRows> roots_;
   Schedule schedule_;
@@ -367,7 +366,7 @@ class Scheduler {
 
 Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments,
                        const Sharing& sharing) {
-  if (program.num_nests < 2 || cache_bytes() <= 0) return {};
+  if (program.nests.size() < 2 || cache_bytes() <= 0) return {};
   return Scheduler{program, arguments, sharing}.run();
 }
 

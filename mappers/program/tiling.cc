@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace legate_diffuse {
 
@@ -153,10 +154,10 @@ void check_reach(const NestHead& nest, const Operand& operand, const Part& part,
 
 }  // namespace
 
-void check_tiled_program(const std::vector<std::int64_t>& text,
-                         const std::vector<TiledShape>& arguments) {
+std::pair<Tiling, Program> check_tiled_program(const std::vector<std::int64_t>& text,
+                                               const std::vector<TiledShape>& arguments) {
   Words words{text.data(), text.size()};
-  const Tiling tiling{words, arguments.size()};
+  Tiling tiling{words, arguments.size()};
   std::vector<RootShape> roots;
 
   check_tiling(tiling, arguments);
@@ -169,18 +170,18 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
       root.extents.push_back(shape.extents[argument.dims[d]]);
     }
   }
-  const auto program = check_program(words, roots);
-  auto nests = program.nests;
+  auto program = check_program(words, roots);
   require(program.buffers.size() == tiling.buffers.size() &&
-              program.num_nests == static_cast<std::int64_t>(tiling.nests.size()),
+              program.nests.size() == tiling.nests.size(),
           "a tiling is not that of its program");
   for (std::size_t index = 0; index < program.buffers.size(); ++index) {
     for (const auto& part : tiling.buffers[index]) {
       require(part.dim < program.buffers[index].dim, "a scratch buffer lacks a dimension");
     }
   }
-  for (const auto& parts : tiling.nests) {
-    const ParsedNest nest{nests};
+  for (std::size_t index = 0; index < tiling.nests.size(); ++index) {
+    const auto& parts = tiling.nests[index];
+    const auto& nest = program.nests[index];
 
     for (const auto& operand : nest.operands) {
       for (std::size_t axis = 0; axis < tiling.axes.size(); ++axis) {
@@ -205,6 +206,7 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
       }
     }
   }
+  return {std::move(tiling), std::move(program)};
 }
 
 namespace {
@@ -231,11 +233,11 @@ Range clip(const Part& part, const Tiling& tiling, const Tile& tile, std::size_t
 
 }  // namespace
 
-void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* words,
-                      std::size_t num_words) {
+Program restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* words,
+                         std::size_t num_words) {
   Words rest{words, num_words};
   const auto at = [&](const std::int64_t* word) { return words + (word - words); };
-  const Program program{rest};
+  Program program{rest};
   // of each scratch buffer where the part begins that is made
   std::vector<std::vector<std::int64_t>> origins;
 
@@ -253,10 +255,9 @@ void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* word
       extent = found.extent;
     }
   }
-  auto nests = program.nests;
-  for (const auto& parts : tiling.nests) {
-    const ParsedNest nest{nests};
-    const auto& head = nest.head;
+  for (std::size_t index = 0; index < tiling.nests.size(); ++index) {
+    const auto& parts = tiling.nests[index];
+    const auto& [head, operands] = program.nests[index];
     bool runs = true;
 
     for (std::size_t axis = 0; axis < tiling.axes.size(); ++axis) {
@@ -272,7 +273,7 @@ void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* word
       }
     }
     for (std::int64_t d = 0; d < head.dim && !runs; ++d) *at(head.extents + d) = 0;
-    for (const auto& operand : nest.operands) {
+    for (const auto& operand : operands) {
       auto* const low = at(operand.low);
 
       for (std::int64_t d = 0; d < head.dim; ++d) {
@@ -282,6 +283,7 @@ void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* word
       for (std::int64_t d = 0; d < operand.root_dim; ++d) low[d] -= origins[~operand.base][d];
     }
   }
+  return program;
 }
 
 }  // namespace legate_diffuse

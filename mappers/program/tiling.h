@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "program/program.h"
@@ -79,12 +80,12 @@ struct TiledShape {
 // Checks a tiling and its program. Throws InvalidProgram for what `check_program` refuses, for a
 // point that would leave what it has of an argument or a scratch buffer, and for one that would
 // write outside of its own tile.
-void check_tiled_program(const std::vector<std::int64_t>& text,
-                         const std::vector<TiledShape>& arguments);
+std::pair<Tiling, Program> check_tiled_program(const std::vector<std::int64_t>& text,
+                                               const std::vector<TiledShape>& arguments);
 
-// Makes a program one for the points of a tile: with the extents of the loops and the scratch
-// buffers that they need. `words` are those of the program.
-void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* words,
-                      std::size_t num_words);
+// Makes a program, of these words, one for the points of a tile: with the extents of the loops and
+// the scratch buffers that they need.
+Program restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* words,
+                         std::size_t num_words);
 
 }  // namespace legate_diffuse

@@ -65,10 +65,4 @@ void copy_by_threads(char* to, const std::int64_t* to_strides, const char* from,
   });
 }
 
-void copy_in_order(char* to, const char* from, const std::int64_t* from_strides, std::int64_t dim,
-                   const std::int64_t* extents, std::int64_t itemsize) {
-  copy_by_threads(to, row_major_strides(dim, extents, itemsize).data(), from, from_strides, dim,
-                  extents, static_cast<std::size_t>(itemsize));
-}
-
 }  // namespace legate_diffuse

@@ -45,23 +45,20 @@ Schedule schedule_of(const Program& program, const std::vector<RootShape>& argum
   }
 }
 
-void run_band(Words& words, const Schedule& schedule, const Band& band, std::int64_t first,
-              TeamRunner& runner) {
-  if (band.block > 0) {
-    runner.run_band(words, schedule, band, first);
-  } else {
-    for (std::int64_t nest = 0; nest < band.num_nests; ++nest) runner.run(ParsedNest{words});
-  }
-}
-
-void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner) {
+void run_nests(const std::vector<ParsedNest>& nests, const Schedule& schedule, TeamRunner& runner) {
   if (schedule.bands.empty()) {
-    for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(ParsedNest{words});
+    for (const auto& nest : nests) runner.run(nest);
   }
   std::int64_t first = 0;
   for (const auto& band : schedule.bands) {
-    run_band(words, schedule, band, first, runner);
-    first += band.num_nests;
+    const auto end = first + band.num_nests;
+
+    if (band.block > 0) {
+      runner.run_band(nests, schedule, band, first);
+    } else {
+      for (auto nest = first; nest < end; ++nest) runner.run(nests[nest]);
+    }
+    first = end;
   }
 }
 
@@ -116,7 +113,7 @@ void run_program(const Program& program, std::vector<Base> bases,
   add_scratch(program, schedule, plan, scratch.get(), bases);
   TeamRunner runner{bases, num_arguments, sharing};
 
-  run_nests(program.nests, program.num_nests, schedule, runner);
+  run_nests(program.nests, schedule, runner);
 }
 
 }  // namespace legate_diffuse

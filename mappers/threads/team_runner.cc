@@ -87,17 +87,16 @@ void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& r
   combine(nest, kernel, partials_);
 }
 
-void TeamRunner::run_band(Words& words, const Schedule& schedule, const Band& band,
-                          std::int64_t first) {
+void TeamRunner::run_band(const std::vector<ParsedNest>& nests, const Schedule& schedule,
+                          const Band& band, std::int64_t first) {
   std::vector<Member> members;
 
   for (auto number = first; number < first + band.num_nests; ++number) {
-    ParsedNest nest{words};
-    const auto& kernel = kernel_of(nest.head);
+    const auto& nest = nests[number];
     const auto row_dim = nest.head.rows;
     const auto num_rows = row_dim < 0 ? 1 : nest.head.extents[row_dim];
 
-    members.push_back({std::move(nest), kernel, row_dim, num_rows, schedule.shifts[number],
+    members.push_back({nest, kernel_of(nest.head), row_dim, num_rows, schedule.shifts[number],
                        schedule.begins[number], schedule.ends[number], 0});
   }
   find_unread(members);

@@ -27,12 +27,13 @@ class TeamRunner {
   void run(const ParsedNest& nest);
 
   // Runs the nests of a blocked band; `first` is the number of the first one.
-  void run_band(Words& words, const Schedule& schedule, const Band& band, std::int64_t first);
+  void run_band(const std::vector<ParsedNest>& nests, const Schedule& schedule, const Band& band,
+                std::int64_t first);
 
  private:
   // A nest of a band.
   struct Member {
-    ParsedNest nest;
+    const ParsedNest& nest;
     const Kernel& kernel;
     std::int64_t row_dim;
     std::int64_t num_rows;

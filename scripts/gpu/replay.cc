@@ -66,7 +66,7 @@ EXPORTED std::int64_t replay_sizes(const std::int64_t* words, std::int64_t size,
     Words all{words, static_cast<std::size_t>(size)};
     const Program program{all};
 
-    *folds = fold_bytes(program.nests, program.num_nests);
+    *folds = fold_bytes(program.nests);
     *scratch = place_scratch(program.buffers, {}).size;
     return 0;
   });
@@ -95,7 +95,7 @@ EXPORTED std::int64_t replay_launch(const std::int64_t* words, std::int64_t size
     }
     NestLauncher launcher{bases, static_cast<std::size_t>(num_arguments),
                           prepare_folds(folds, stream), stream};
-    launcher.run(program.nests, program.num_nests, program.runs);
+    launcher.run(program);
     return 0;
   });
 }
