@@ -62,6 +62,7 @@ SHORTCUTS: Final = (
     *hosting.SHORTCUTS,
     *means.SHORTCUTS,
     *norms.NORMS,
+    *joining.JOINED_HERE,
 )
 
 # Functions with imports from their own package, which run with each call.

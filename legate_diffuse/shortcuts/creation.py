@@ -69,7 +69,7 @@ def _replace_collected(submission: Submission) -> None:
     _replace_collecting("asarray", None, submission)
     package = importlib.import_module("cupynumeric")
     submission.front(package, "asarray", "asarray", "a", "dtype")
-    submission.front(package, "array", "copy", "obj")
+    submission.front(package, "array", "array", "obj")
 
 
 def _replace_creation(

@@ -34,6 +34,14 @@ _ALONG: Final[dict[str, tuple[tuple[int, bool] | None, ...]]] = {
 # Whether those to which the axis is given, which is 0 if it isn't, make a new one.
 _GIVEN: Final = {"concatenate": False, "stack": True}
 
+# The parameters of those that native code does, which copies few elements itself.
+_PARAMETERS: Final = {
+    "concatenate": ("inputs", "axis"),
+    "stack": ("arrays", "axis"),
+    "vstack": ("tup",),
+    "hstack": ("tup",),
+}
+
 
 def joined_later(client: Client, parts: Any, axis: Any, *, is_new: bool) -> Any:
     """Return arrays that are joined along an axis, which may be a new one.
@@ -115,7 +123,12 @@ def _along(name: str, parts: Any, axis: Any = 0) -> tuple[Any, bool] | None:
     return by_dim[min(getattr(parts[0], "ndim", 0), len(by_dim) - 1)]
 
 
-# NumPy joins what is here.
+def _join_here(name: str, submission: Submission) -> None:
+    package = importlib.import_module("cupynumeric")
+    submission.front(package, name, name, *_PARAMETERS[name])
+
+
+# NumPy joins what is here and has many elements, or several types.
 SHORTCUTS: Final = tuple(
     Shortcut(
         f"{name} of what waits",
@@ -123,4 +136,13 @@ SHORTCUTS: Final = tuple(
         partial(_replace_joining, name),
     )
     for name in (*_ALONG, *_GIVEN)
+)
+# Around those of NumPy.
+JOINED_HERE: Final = tuple(
+    Shortcut(
+        f"{name} of what is here",
+        (("_module.array_joining", name), *CALLED),
+        partial(_join_here, name),
+    )
+    for name in _PARAMETERS
 )

@@ -10,7 +10,9 @@
 #include "process/element.h"
 #include "process/extract.h"
 #include "process/hosted.h"
+#include "process/join.h"
 #include "process/numbers.h"
+#include "process/objects.h"
 #include "process/part.h"
 #include "process/product.h"
 #include "process/random_numbers.h"
@@ -184,8 +186,20 @@ PyObject* size_of(const Arguments& given) {
   return PyLong_FromLongLong(size);
 }
 
+// What makes an array of arrays in a list stacks them.
+PyObject* array_of(const Arguments& given) {
+  return Items{given[0]}.are_listed() ? joined(given.arrays, Joining::STACK, given[0], nullptr)
+                                      : copied(given.arrays, given[0]);
+}
+
+template <Joining HOW>
+PyObject* join(const Arguments& given) {
+  return given.end_at(2) ? joined(given.arrays, HOW, given[0], given[1]) : none();
+}
+
 constexpr std::array WAYS{
     NamedWay{"arange", range_of},
+    NamedWay{"array", array_of},
     NamedWay{"array_ufunc", array_ufunc},
     NamedWay{"asarray",
              [](const Arguments& given) {
@@ -194,6 +208,7 @@ constexpr std::array WAYS{
     NamedWay{"bool", [](const Arguments& given) { return truth_of(given[0]); }},
     NamedWay{"call of one", call<1>},
     NamedWay{"call of two", call<2>},
+    NamedWay{"concatenate", join<Joining::CONCATENATE>},
     NamedWay{"copy", [](const Arguments& given) { return copied(given.arrays, given[0]); }},
     NamedWay{"dtype", [](const Arguments& given) { return type_of(given[0]); }},
     NamedWay{
@@ -234,6 +249,10 @@ constexpr std::array WAYS{
                                         : parts_of_complex(given.arrays, given[0], true);
              }},
     NamedWay{"index", converted<index_from>},
+    NamedWay{"hstack",
+             [](const Arguments& given) {
+               return joined(given.arrays, Joining::HSTACK, given[0], nullptr);
+             }},
     NamedWay{"int", converted<PyNumber_Long>},
     NamedWay{"item",
              [](const Arguments& given) {
@@ -291,6 +310,7 @@ constexpr std::array WAYS{
     NamedWay{"size", size_of},
     NamedWay{"squeeze",
              [](const Arguments& given) { return given.end_at(1) ? squeezed(given[0]) : none(); }},
+    NamedWay{"stack", join<Joining::STACK>},
     NamedWay{"strides", [](const Arguments& given) { return strides_of(given[0]); }},
     NamedWay{"swapaxes",
              [](const Arguments& given) {
@@ -298,6 +318,10 @@ constexpr std::array WAYS{
                                            : none();
              }},
     NamedWay{"transpose", [](const Arguments& given) { return transposed(given[0], given[1]); }},
+    NamedWay{"vstack",
+             [](const Arguments& given) {
+               return joined(given.arrays, Joining::VSTACK, given[0], nullptr);
+             }},
     NamedWay{"zeros", [](const Arguments& given) { return filled_with(given, 0); }},
     NamedWay{"zeros_like", [](const Arguments& given) { return filled_like_with(given, 0); }},
 };

@@ -110,6 +110,7 @@ USERS = {
     ("_module.linalg_mvp", "_contract"): {"products"},
     ("_module.array_joining", "stack"): {
         "the function stack on small arrays",
+        "stack of what is here",
         "stack of what waits",
     },
     ("_module.array_rearrange", "roll"): {"roll"},
