@@ -67,9 +67,7 @@ MADE: Final[tuple[Source, ...]] = (
 _new: Final = object.__new__
 # What arrays are made of, beside arrays.
 _SEQUENCES: Final = (list, tuple, np.ndarray)
-
-
-# And of which NumPy makes an element that has the same type anywhere.
+# And numbers, beside NumPy's.
 _ELEMENTS: Final = (float, int, complex, bool)
 
 
