@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -98,9 +99,9 @@ class Converted {
   // False if it makes none, or nothing is known of one.
   bool take(std::uint64_t places, PyObject* const* arguments, Py_ssize_t count, PyObject* named) {
     const auto num_names = named ? PyTuple_GET_SIZE(named) : 0;
+    bool found = false;
 
-    if (places == 0 || !arrays_are_ready() ||
-        static_cast<std::size_t>(count + num_names) > given_.size()) {
+    if (!arrays_are_ready() || static_cast<std::size_t>(count + num_names) > given_.size()) {
       return false;
     }
     std::copy(arguments, arguments + count + num_names, given_.begin());
@@ -121,18 +122,16 @@ class Converted {
       made_[place] = array_from(argument);
       if (!made_[place].is_valid()) continue;
       argument = made_[place].ptr();
-      found_ = true;
+      found = true;
     }
-    return found_;
+    return found;
   }
 
-  // Null if there are none.
-  [[nodiscard]] PyObject* const* get() const { return found_ ? given_.data() : nullptr; }
+  [[nodiscard]] PyObject* const* get() const { return given_.data(); }
 
  private:
   static constexpr std::size_t MOST_ARGUMENTS = 2 * MOST_PARAMETERS;
 
-  bool found_{};
   std::array<PyObject*, MOST_ARGUMENTS> given_{};
   std::array<nb::object, MOST_ARGUMENTS> made_;
 };
@@ -140,7 +139,8 @@ class Converted {
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* named) {
   const auto& front = *reinterpret_cast<const Front*>(self);
   const auto count = PyVectorcall_NARGS(flags);
-  Converted converted;
+  // few calls need it
+  std::optional<Converted> converted;
   const auto attempt = [&] { return run(front, arguments, count, named); };
   const auto attempt_again = [&]() -> PyObject* {
     if (!arrays_are_ready() || !learns(front, arguments, count)) Py_RETURN_NONE;
@@ -149,8 +149,11 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
 
   auto* const made = guard([&] {
     return made_or(made_or(attempt(), attempt_again), [&]() -> PyObject* {
-      if (!converted.take(front.arrays, arguments, count, named)) Py_RETURN_NONE;
-      return run(front, converted.get(), count, named);
+      if (front.arrays == 0 || !converted.emplace().take(front.arrays, arguments, count, named)) {
+        converted.reset();
+        Py_RETURN_NONE;
+      }
+      return run(front, converted->get(), count, named);
     });
   });
 
@@ -159,9 +162,9 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
     Py_RETURN_NONE;
   }
   return made_or(made, [&] {
-    return converted.get() ? PyObject_Vectorcall(front.otherwise, converted.get(),
-                                                 static_cast<std::size_t>(count), named)
-                           : PyObject_Vectorcall(front.otherwise, arguments, flags, named);
+    return converted ? PyObject_Vectorcall(front.otherwise, converted->get(),
+                                           static_cast<std::size_t>(count), named)
+                     : PyObject_Vectorcall(front.otherwise, arguments, flags, named);
   });
 }
 
