@@ -172,10 +172,8 @@ def _replace_operator(
 
     ndarray, function = submission.client.ndarray, templates.function
     original = replace(ndarray, method, operator)
-    if name in _UNARY:
-        submission.front(ndarray, method, "operator", extra=function)
     # native code has one place for an operator and its reflection
-    elif all([is_known(*each) for each in _methods(_SIDES.get(name, (name,)))]):
+    if all([is_known(*each) for each in _methods(_SIDES.get(name, (name,)))]):
         submission.operators[method] = function
 
 

@@ -186,8 +186,7 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
 
 def _replace_arguments(submission: Submission) -> None:
     """Let what functions take as arrays become arrays here."""
-    util = importlib.import_module("cupynumeric._array.util")
-    name, ndarray = CONVERTED[0][1], submission.client.ndarray
+    (module, name), ndarray = CONVERTED[0], submission.client.ndarray
 
     def convert(obj: Any, share: bool = False) -> Any:
         if type(obj) is ndarray:
@@ -195,7 +194,7 @@ def _replace_arguments(submission: Submission) -> None:
         made = None if share else submission.converted(obj)
         return original(obj, share) if made is None else made
 
-    original = replace(util, name, convert)
+    original = replace(importlib.import_module(f"cupynumeric.{module}"), name, convert)
 
 
 # What ``astype`` takes, and does not look at.

@@ -28,6 +28,7 @@ def _replace_conversions(submission: Submission) -> None:
     submission.front(client.ndarray, "item", "item")
     for name in _CONVERSIONS:
         submission.front(client.ndarray, f"__{name}__", name, "self")
+        submission.operators[f"__{name}__"] = None
     submission.front(client.ndarray, "__format__", "format", "self", "spec")
 
     def elements(self: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:

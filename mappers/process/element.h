@@ -44,6 +44,20 @@ bool is_element_to_change(PyObject* array, LocalOperand& element);
 // A new reference to the only element of an array as a number of Python's, or to None.
 PyObject* value_of(PyObject* array);
 
+// What `CONVERT` makes of it; a new reference to None if it is not here.
+template <PyObject* (*CONVERT)(PyObject*)>
+PyObject* converted(PyObject* array) {
+  const auto value = nanobind::steal(value_of(array));
+
+  return value.is_none() ? Py_NewRef(Py_None) : CONVERT(value.ptr());
+}
+
+// A new reference to an integer as it is, and to None in place of another number, which is the
+// original's to refuse.
+inline PyObject* as_index(PyObject* value) {
+  return Py_NewRef(PyLong_CheckExact(value) ? value : Py_None);
+}
+
 // Whether the only element of an array of any dimensions is another one than zero: True, False, or
 // None if it is not here.
 PyObject* truth_of(PyObject* array);

@@ -23,6 +23,12 @@ bool means_alike(std::string_view array, std::string_view number) {
          (number == "float64" && (array[0] == 'i' || array[0] == 'u' || array == "bool"));
 }
 
+// Whether a number has the same type alone and beside others. NumPy refuses some with an int of
+// more than 64 bits.
+bool has_type_alone(PyObject* number) {
+  return PyFloat_CheckExact(number) || integer_from(number).has_value();
+}
+
 // Whether the original makes an array of an object.
 bool becomes_array(PyObject* object) {
   return Items{object}.are_listed() || is_array_of_numpy(object);
@@ -46,7 +52,7 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
   }
 
   const auto array = std::find_if(plain_.begin(), end, is_array);
-  const auto are_numbers = array == end && std::all_of(plain_.begin(), end, is_number);
+  const auto are_numbers = array == end && std::all_of(plain_.begin(), end, has_type_alone);
 
   for (std::size_t index = 0; index < count; ++index) {
     auto* const operand = plain_[index];

@@ -115,6 +115,47 @@ struct InPlace {
   }
 };
 
+template <unaryfunc PyNumberMethods::* SLOT>
+struct Unary {
+  static inline Function* function;
+  static inline unaryfunc own;
+
+  static PyObject* call(PyObject* array) {
+    return first_of([&] { return function->apply(Py_None, &array, 1); },
+                    [&] { return own(array); });
+  }
+
+  static void take(std::string_view, Function* known) {
+    function = known;
+    own = std::exchange(numbers().*SLOT, &call);
+  }
+};
+
+// A number of Python's that is made of the only element.
+template <unaryfunc PyNumberMethods::* SLOT, PyObject* (*CONVERT)(PyObject*)>
+struct Number {
+  static inline unaryfunc own;
+
+  static PyObject* call(PyObject* array) {
+    return first_of([&] { return converted<CONVERT>(array); }, [&] { return own(array); });
+  }
+
+  static void take(std::string_view, Function*) { own = std::exchange(numbers().*SLOT, &call); }
+};
+
+struct Truth {
+  static inline inquiry own;
+
+  static int call(PyObject* array) {
+    const auto found = nb::steal(guard([&] { return truth_of(array); }));
+
+    if (!found.is_valid()) return -1;
+    return found.is_none() ? own(array) : static_cast<int>(found.ptr() == Py_True);
+  }
+
+  static void take(std::string_view, Function*) { own = std::exchange(numbers().nb_bool, &call); }
+};
+
 constexpr std::size_t NUM_COMPARISONS = Py_GE + 1;
 
 struct Comparison {
@@ -238,6 +279,14 @@ constexpr std::array OPERATORS{
     Operator{"__irshift__", InPlace<&PyNumberMethods::nb_inplace_rshift>::take},
     Operator{"__ior__", InPlace<&PyNumberMethods::nb_inplace_or>::take},
     Operator{"__ixor__", InPlace<&PyNumberMethods::nb_inplace_xor>::take},
+    Operator{"__neg__", Unary<&PyNumberMethods::nb_negative>::take},
+    Operator{"__pos__", Unary<&PyNumberMethods::nb_positive>::take},
+    Operator{"__abs__", Unary<&PyNumberMethods::nb_absolute>::take},
+    Operator{"__invert__", Unary<&PyNumberMethods::nb_invert>::take},
+    Operator{"__bool__", Truth::take},
+    Operator{"__float__", Number<&PyNumberMethods::nb_float, PyNumber_Float>::take},
+    Operator{"__int__", Number<&PyNumberMethods::nb_int, PyNumber_Long>::take},
+    Operator{"__index__", Number<&PyNumberMethods::nb_index, as_index>::take},
     Operator{"__lt__", Comparison::take<Py_LT>},
     Operator{"__le__", Comparison::take<Py_LE>},
     Operator{"__eq__", Comparison::take<Py_EQ>},

@@ -142,19 +142,6 @@ PyObject* call(const Arguments& given) {
                                                  given.given + 1, COUNT);
 }
 
-// A number of Python's that `convert` makes of the value of an array.
-template <PyObject* (*CONVERT)(PyObject*)>
-PyObject* converted(const Arguments& given) {
-  const auto value = nb::steal(value_of(given[0]));
-
-  return value.is_none() ? none() : CONVERT(value.ptr());
-}
-
-// Others than integers are the original's to refuse.
-PyObject* index_from(PyObject* value) {
-  return Py_NewRef(PyLong_CheckExact(value) ? value : Py_None);
-}
-
 // array.__array_ufunc__(ufunc, method, *operands), likewise.
 PyObject* array_ufunc(const Arguments& given) {
   static auto* const call = PyUnicode_InternFromString("__call__");
@@ -222,7 +209,7 @@ constexpr std::array WAYS{
                                     : Py_None);
              }},
     NamedWay{"flatten", flattened},
-    NamedWay{"float", converted<PyNumber_Float>},
+    NamedWay{"float", [](const Arguments& given) { return converted<PyNumber_Float>(given[0]); }},
     NamedWay{"format",
              [](const Arguments& given) {
                const auto value = nb::steal(value_of(given[0]));
@@ -248,12 +235,12 @@ constexpr std::array WAYS{
                return is_real(given[0]) ? filled_like(given.arrays, given[0], {}, number_of(0))
                                         : parts_of_complex(given.arrays, given[0], true);
              }},
-    NamedWay{"index", converted<index_from>},
+    NamedWay{"index", [](const Arguments& given) { return converted<as_index>(given[0]); }},
     NamedWay{"hstack",
              [](const Arguments& given) {
                return joined(given.arrays, Joining::HSTACK, given[0], nullptr);
              }},
-    NamedWay{"int", converted<PyNumber_Long>},
+    NamedWay{"int", [](const Arguments& given) { return converted<PyNumber_Long>(given[0]); }},
     NamedWay{"item",
              [](const Arguments& given) {
                return !given.names && given.count > 0
@@ -279,10 +266,6 @@ constexpr std::array WAYS{
     NamedWay{"ravel",
              [](const Arguments& given) {
                return given.end_at(1) ? reshape(given.arrays, given[0], one_row()) : none();
-             }},
-    NamedWay{"operator",
-             [](const Arguments& given) {
-               return nb::inst_ptr<Function>(given.extra)->apply(Py_None, given.given, given.count);
              }},
     NamedWay{"product", product},
     NamedWay{"real",
