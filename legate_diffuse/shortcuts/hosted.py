@@ -330,17 +330,9 @@ class Hosted:
         if not window.runs_at_once:
             found: Callable[..., Any] = otherwise
             return found
-        arrays = self.new_arrays
-        made = self._native.front(
-            way,
-            arrays.function,
-            extra,
-            names or None,
-            arrays.learn,
-            otherwise,
-            array_places(otherwise) if self._converts else 0,
-        )
-        return update_wrapper(made, otherwise)
+        new, places = self.new_arrays, array_places(otherwise) if self._converts else 0
+        known = way, new.function, extra, names or None, new.learn, otherwise, places
+        return update_wrapper(self._native.front(*known), otherwise)
 
     def new_array(self, result: Any, label: str) -> Any:
         """Return a new array of elements of NumPy's; None if there is no such array."""
