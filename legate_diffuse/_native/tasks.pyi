@@ -6,6 +6,9 @@ mappers/bindings, mappers/mapper, mappers/interposition.
 
 from collections.abc import Callable, Sequence
 from types import CodeType
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 def start() -> None:
     """Create the Legate library and register its task. Idempotent.
@@ -156,6 +159,12 @@ def submit_original(
 
 def call(function: Callable[..., object], *arguments: object) -> object:
     """Call a function whose calls of Legate need no flush."""
+
+def call_uncollected(call: Callable[[], _T]) -> _T:
+    """Call a function while Python's garbage collector waits.
+
+    For what makes many objects that are kept, none of them in a cycle.
+    """
 
 def last_launch() -> int:
     """Return the number of the last launch that Legate has.

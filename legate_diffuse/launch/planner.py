@@ -86,7 +86,9 @@ class Planner:
 
     def _make_plan(self, window: ClosedWindow, meanings: Meanings) -> Plan:
         how = self.watch, self._kernels.runs_rows()
-        plan = make_plan(translate(window, self._meanings), meanings, *how)
+        plan = self.native.call_uncollected(
+            lambda: make_plan(translate(window, self._meanings), meanings, *how)
+        )
         self._counters.plans_made += 1
         return plan
 

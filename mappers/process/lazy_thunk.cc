@@ -91,7 +91,7 @@ std::pair<nb::object, LazyThunk*> new_part(const Stores& part) {
 
 nb::object new_thunk(const Stores& stores) {
   const auto& known = array_fields();
-  const auto store = new_object(known.classes.store);
+  const auto store = new_uncollected(known.classes.store);
   auto thunk = new_object(known.classes.thunk);
 
   give(store, known.store_owner, stores.owner.ptr());
@@ -287,9 +287,16 @@ nb::object new_object(PyTypeObject* type) {
   return made;
 }
 
+nb::object new_uncollected(PyTypeObject* type) {
+  auto made = new_object(type);
+
+  PyObject_GC_UnTrack(made.ptr());
+  return made;
+}
+
 nb::object new_view(PyObject* root, PyObject* layout) {
   const auto& known = array_fields();
-  auto view = new_object(known.classes.view);
+  auto view = new_uncollected(known.classes.view);
   const auto derived = nb::steal(PyDict_New());
   const auto zero = nb::steal(PyLong_FromLong(0));
 
@@ -306,7 +313,7 @@ nb::object new_view(PyObject* root, PyObject* layout) {
 Stores new_stores(PyObject* prototype, PyObject* layout, PyObject* dtype, PyObject* small) {
   const auto& known = array_fields();
   const auto& fields = store_fields();
-  const auto root = new_object(known.classes.root);
+  const auto root = new_uncollected(known.classes.root);
   const auto owner = nb::steal(PyBaseObject_Type.tp_alloc(&PyBaseObject_Type, 0));
 
   for (const auto& field : known.copied) give(root, field, field.of(prototype));

@@ -95,6 +95,11 @@ void know_part(PyObject* part_of);
 // A new object of a class, whose slots are not set.
 nanobind::object new_object(PyTypeObject* type);
 
+// The same of a class with slots, which the garbage collector does not look at: it is in no cycle.
+// Many of these wait together, and live longer than the collector expects of new objects. It would
+// look through all that the process has, again and again.
+nanobind::object new_uncollected(PyTypeObject* type);
+
 // A new view.
 nanobind::object new_view(PyObject* root, PyObject* layout);
 

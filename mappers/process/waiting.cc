@@ -137,7 +137,9 @@ bool let_wait(PyObject* task_template, const nb::list& views, PyObject* fill) {
     return false;
   }
 
-  const auto task = new_object(reinterpret_cast<PyTypeObject*>(known.classes.task));
+  const auto task = new_uncollected(reinterpret_cast<PyTypeObject*>(known.classes.task));
+
+  PyObject_GC_UnTrack(views.ptr());
 
   known.task_kind.set(task.ptr(), Py_NewRef(kind));
   known.task_provenance.set(task.ptr(), Py_NewRef(known.nowhere));
