@@ -86,7 +86,7 @@ class Planner:
 
     def _make_plan(self, window: ClosedWindow, meanings: Meanings) -> Plan:
         how = self.watch, self._kernels.runs_rows()
-        plan = self.native.call_uncollected(
+        plan: Plan = self.native.call_uncollected(
             lambda: make_plan(translate(window, self._meanings), meanings, *how)
         )
         self._counters.plans_made += 1
