@@ -72,6 +72,24 @@ PyObject* type_of(const nb::object& view) {
   return store_fields().dtype.of(store_fields().view_root.of(view.ptr()));
 }
 
+Shape extents_of(const nb::object& view) {
+  auto* const extents = array_fields().view_shape.of(view.ptr());
+  Shape shape{PyTuple_GET_SIZE(extents), {}};
+
+  for (Py_ssize_t d = 0; d < shape.dim; ++d) {
+    shape.extents[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(extents, d));
+  }
+  return shape;
+}
+
+// The template of a task for a type; null if there is none.
+PyObject* template_for(PyObject* templates, PyObject* dtype) {
+  auto* const found = PyDict_GetItemWithError(templates, dtype);
+
+  if (PyErr_Occurred()) throw nb::python_error();
+  return found == Py_None ? nullptr : found;
+}
+
 // The layout of a new array of the shape of a view, which remembers it (stores/form.py).
 nb::object dense_like(const nb::object& view, PyObject* dense, const nb::object& shape) {
   const auto& known = array_fields();
@@ -244,6 +262,34 @@ PyObject* reduce_later(const Function& function, PyObject* templates, PyObject* 
   return made.release().ptr();
 }
 
+PyObject* copy_later(const Function& function, PyObject* array) {
+  if (!arrays_are_ready() || !may_wait()) Py_RETURN_NONE;
+
+  const auto source = stores_of(array).view;
+
+  if (!source.is_valid()) Py_RETURN_NONE;
+
+  auto* const dtype = type_of(source);
+  const auto* const signature = function.find({dtype});
+  const auto shape = extents_of(source);
+
+  // the original fills one element
+  if (!signature || shape.volume() == 1) Py_RETURN_NONE;
+
+  auto* const task_template = template_for(waiting_classes().copies, dtype);
+
+  if (!task_template) Py_RETURN_NONE;
+
+  const auto target = stores_for(*signature, function.new_layout(shape.extents.data(), shape.dim));
+  auto made = new_array(target);
+  nb::list views;
+
+  views.append(target.view);
+  views.append(source);
+  if (!let_wait(task_template, views)) Py_RETURN_NONE;
+  return made.release().ptr();
+}
+
 bool put_later(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !may_wait() || !is_writeable(array)) return false;
 
@@ -285,11 +331,10 @@ bool put_later(PyObject* array, PyObject* key, PyObject* value) {
   if ((is_single && root == other) || !may_write(target.ptr(), source.ptr())) return false;
   if (source.is(target)) return true;
 
-  auto* const task_template = PyDict_GetItemWithError(
-      is_single ? waiting_classes().writes : waiting_classes().copies, dtype);
+  const auto& classes = waiting_classes();
+  auto* const task_template = template_for(is_single ? classes.writes : classes.copies, dtype);
 
-  if (PyErr_Occurred()) throw nb::python_error();
-  if (!task_template || task_template == Py_None) return false;
+  if (!task_template) return false;
 
   nb::list views;
 

@@ -19,6 +19,10 @@ PyObject* read_later(const Function& function, const Stores& part);
 PyObject* reduce_later(const Function& function, PyObject* templates, PyObject* array,
                        PyObject* axis);
 
+// A new array with the elements of another one, once what waits is submitted; None if that is left
+// to Python. `function` knows the types of arrays.
+PyObject* copy_later(const Function& function, PyObject* array);
+
 // array[key] = value for a part and a number or an array that is repeated over it, once what waits
 // is submitted; false if that is left to Python.
 bool put_later(PyObject* array, PyObject* key, PyObject* value);

@@ -9,8 +9,10 @@
 #include "process/arrays.h"
 #include "process/element.h"
 #include "process/extract.h"
+#include "process/guard.h"
 #include "process/hosted.h"
 #include "process/join.h"
+#include "process/later.h"
 #include "process/numbers.h"
 #include "process/objects.h"
 #include "process/part.h"
@@ -173,10 +175,15 @@ PyObject* size_of(const Arguments& given) {
   return PyLong_FromLongLong(size);
 }
 
+PyObject* copy_of(const Arguments& given) {
+  return made_or(copied(given.arrays, given[0]),
+                 [&] { return copy_later(given.arrays, given[0]); });
+}
+
 // What makes an array of arrays in a list stacks them.
 PyObject* array_of(const Arguments& given) {
   return Items{given[0]}.are_listed() ? joined(given.arrays, Joining::STACK, given[0], nullptr)
-                                      : copied(given.arrays, given[0]);
+                                      : copy_of(given);
 }
 
 template <Joining HOW>
@@ -196,7 +203,7 @@ constexpr std::array WAYS{
     NamedWay{"call of one", call<1>},
     NamedWay{"call of two", call<2>},
     NamedWay{"concatenate", join<Joining::CONCATENATE>},
-    NamedWay{"copy", [](const Arguments& given) { return copied(given.arrays, given[0]); }},
+    NamedWay{"copy", copy_of},
     NamedWay{"dtype", [](const Arguments& given) { return type_of(given[0]); }},
     NamedWay{
         "expand_dims",

@@ -38,6 +38,8 @@ def program(n, steps=4):
         i[step] = k[-1]
         j[2:4] = y[:7]
         j[:, 5:] = j[1, 2]
+        before = j.copy()
+        j[:, 1:] = before[:, :-1] + y[:6].copy()[:, None]
     return x, y, z, i, k, m, j
 """
 
@@ -96,8 +98,7 @@ def lines():
         z[3:] = x[:-3]
         z[1:] = y[:-1]
         z[0] = 0.5 * (y[1] + x[-1])
-        z[-1] = 0.25
-        A[1:] = z
+        A[1:] = A[:2].copy()
         A[:, 2:4] = x[5]
 
 A = cn.zeros((3, 40))
@@ -244,7 +245,8 @@ def program(n):
     b[3:9] = b[10:16]
     x[b] = 0.125
     x[3:7] = 5
-    return x, y, z, w, i, a, b
+    a = n.copy(a) + n.array(a * 2.0) + a[:1].copy() + n.array(a[1])
+    return x, y, z, w, i, a, b, n.copy(b), n.array(i[3:7])
 
 for _ in range(3):
     agree(program)
