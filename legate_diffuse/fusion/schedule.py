@@ -113,12 +113,12 @@ class BandBuilder:
 
     Attributes:
         turns: the nests that take turns, by their numbers in the program, in order.
-        uses: what they do with each store.
+        uses: what they do with each view of each store.
     """
 
     def __init__(self, parts: Iterable[BandBuilder] = ()) -> None:
         self.turns: dict[int, Turn] = {}
-        self.uses: dict[int, list[Use]] = {}
+        self.uses: dict[int, dict[View, list[Use]]] = {}
         self._axis = Axis()
         for part in parts:
             self.turns |= part.turns
@@ -143,7 +143,8 @@ class BandBuilder:
         self._axis = axis
         self.turns[number] = Turn(nest, located.loop, shift, located.distances, margin)
         for use in uses:
-            self.uses.setdefault(use.view.store.id, []).append(use)
+            views = self.uses.setdefault(use.view.store.id, {})
+            views.setdefault(use.view, []).append(use)
         return True
 
     def obstacles(self, nest: Nest) -> set[int]:
@@ -164,9 +165,12 @@ class BandBuilder:
     def _conflicts(self, uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
         """Yield the earlier uses that must stay before one of a new nest's."""
         for later in uses:
-            for earlier in self.uses.get(later.view.store.id, ()):
-                if conflict(earlier, later):
-                    yield earlier, later
+            # of a loop that waits many times, few views are different ones
+            for view, before in self.uses.get(later.view.store.id, {}).items():
+                if may_overlap(view, later.view):
+                    for earlier in before:
+                        if earlier.changes or later.changes:
+                            yield earlier, later
 
     def _shift(self, pairs: Sequence[tuple[Use, Use]]) -> Rows | None:
         """Return the shift of a new nest, given the conflicts with those before it.
