@@ -149,6 +149,7 @@ class Hosted:
         orders: bool = False,
         in_blas: bool = False,
         changes: bool = False,
+        grows: bool = False,
     ) -> Any:
         """Return how native code lets NumPy run a function.
 
@@ -169,10 +170,11 @@ class Hosted:
             in_blas: whether it works in BLAS, which may use several processors.
             changes: whether it changes the elements of its first argument, an array
                 with few, and returns nothing.
+            grows: whether few elements may become many: these get memory of ours.
         """
         if in_blas:
             function = self.blas.limited(function)
-        how = computes, brings, reads_many, converts, is_sized, orders, changes
+        how = computes, brings, reads_many, converts, is_sized, orders, changes, grows
         names = frozenset(keywords)
         return self._native.Recipe(function, label, kinds, counts, names, *how)
 
@@ -186,6 +188,7 @@ class Hosted:
             "is_sized": recipe.is_sized,
             "orders": recipe.orders,
             "in_blas": recipe.in_blas,
+            "grows": recipe.grows,
         }
         counts = recipe.least, recipe.positional, recipe.arrays
         keywords = frozenset(recipe.keywords.split())
