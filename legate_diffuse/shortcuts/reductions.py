@@ -17,7 +17,7 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
-from legate_diffuse.launch.few_points import MOST_LOOPED, MOST_REDUCED
+from legate_diffuse.launch.few_points import MOST_LOOPED
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.hosted import leave
@@ -26,6 +26,7 @@ from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.shortcuts.truth import decided
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import remember
 from legate_diffuse.stores.view import View
@@ -98,10 +99,6 @@ DEFAULTS: Final = {
     "initial": None,
     "where": None,
 }
-# The truth value of a single element that decides what a method returns.
-_DECIDING: Final = {"any": True, "all": False}
-# So many elements take no longer than to record an operation on all of them.
-_FIRST: Final = 4096
 # A row of so many elements is short.
 _SHORT_ROW: Final = 64
 # At most so many shapes are remembered, of each method.
@@ -163,7 +160,6 @@ class _Reduction:
         self._client = client = submission.client
         self._new, self._convert = submission.new, submission.conversions.convert
         self._name = name
-        self._deciding = _DECIDING.get(name)
         self._arguments = arguments = ARGUMENTS[name] - {"dtype", "out"}
         self._defaults = {each: DEFAULTS[each] for each in arguments}
         code, self._dtypes = _METHODS[name]
@@ -184,9 +180,8 @@ class _Reduction:
 
     def reduce_all(self, array: Any) -> Any:
         """Reduce all elements to one."""
-        made = None if self._deciding is None else self._decided(array)
-        if made is None:
-            made = self._to_one(array)
+        made = decided(array, self._plain_view(array), self._name)
+        made = self._to_one(array) if made is None else made
         return self._here(array) if made is None else made
 
     def reduce(self, array: Any, options: tuple[Any, ...], named: Any) -> Any:
@@ -261,20 +256,8 @@ class _Reduction:
         kind, initial = np.dtype(view.root.dtype).kind, given.get("initial", 0)
         if type(initial) is not int and (type(initial), kind) != (float, "f"):
             return None
-        if not _is_mask(given.get("where", True)):
-            return None
-        return self._by_numpy(array, *options, **given)
-
-    def _decided(self, array: Any) -> Any:
-        """Reduce the first of many truth values that are here, if these decide."""
-        view = self._plain_view(array)
-        if view is None or view.volume <= MOST_REDUCED:
-            return None
-        if not view.root.is_here or window.may_change(view.root):
-            return None
-        rows = _FIRST * view.shape[0] // view.volume
-        made = getattr(array[:rows], self._name)() if rows else None
-        return made if made is not None and bool(made) is self._deciding else None
+        is_mask = _is_mask(given.get("where", True))
+        return self._by_numpy(array, *options, **given) if is_mask else None
 
     def _to_one(self, array: Any) -> Any:
         made = self._later(self.function, self._found, array, None)
