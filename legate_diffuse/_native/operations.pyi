@@ -159,6 +159,7 @@ class Recipe:
         is_sized: whether the first array must have axes and elements.
         orders: whether it must have no NaN.
         changes: whether the function changes its elements, which are few.
+        grows: whether few elements may become many.
     """
 
     def __init__(
@@ -175,6 +176,7 @@ class Recipe:
         is_sized: bool,
         orders: bool,
         changes: bool,
+        grows: bool,
     ) -> None: ...
 
 def front(

@@ -149,6 +149,7 @@ class Hosted:
         orders: bool = False,
         in_blas: bool = False,
         changes: bool = False,
+        grows: bool = False,
     ) -> Any:
         """Return how native code lets NumPy run a function.
 
@@ -156,25 +157,23 @@ class Hosted:
             function: NumPy's; it raises what is refused.
             label: what people call the operation.
             kinds: those of the types of its arrays, as NumPy names them.
-            counts: of how many arguments on it does so, how many come by position at
-                most, and how many, the first ones, are arrays.
+            counts: the least arguments, the most by position, and how many are arrays.
             keywords: the names of those that may come by name.
-            brings: whether what is pending is submitted for its arrays, and those that
-                Legate has come here.
+            brings: whether what its arrays wait for is submitted, and Legate's come.
             reads_many: whether arrays of many elements are not left to the original.
             computes: whether NumPy may warn, which cuPyNumeric does not.
             converts: whether the original makes arrays of sequences.
             is_sized: whether it refuses a first array without axes or elements.
             orders: whether it refuses one with NaN.
             in_blas: whether it works in BLAS, which may use several processors.
-            changes: whether it changes the elements of its first argument, an array
-                with few, and returns nothing.
+            changes: whether it changes its first argument, an array with few
+                elements, and returns nothing.
+            grows: whether few elements may become many: these get memory of ours.
         """
-        if in_blas:
-            function = self.blas.limited(function)
-        how = computes, brings, reads_many, converts, is_sized, orders, changes
-        names = frozenset(keywords)
-        return self._native.Recipe(function, label, kinds, counts, names, *how)
+        function = self.blas.limited(function) if in_blas else function
+        how = computes, brings, reads_many, converts, is_sized, orders, changes, grows
+        known = function, label, kinds, counts, frozenset(keywords)
+        return self._native.Recipe(*known, *how)
 
     def recipe_of(self, recipe: Recipe, **how: bool) -> Any:
         """Return the same for a function of the table, some options aside."""
@@ -186,6 +185,7 @@ class Hosted:
             "is_sized": recipe.is_sized,
             "orders": recipe.orders,
             "in_blas": recipe.in_blas,
+            "grows": recipe.grows,
         }
         counts = recipe.least, recipe.positional, recipe.arrays
         keywords = frozenset(recipe.keywords.split())

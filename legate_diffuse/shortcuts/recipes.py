@@ -65,6 +65,7 @@ class Recipe:
             elements only where they are not here.
         spreads: whether the result has an element for each combination of elements of
             its arguments, or of numbers of what they count. The original makes many.
+        grows: whether few elements may become many, by NumPy all the same.
         arrays: how many arguments, the first ones, must be arrays: of which type
             another one becomes is the original's affair.
         converts: whether sequences are as good, as the original makes arrays of them.
@@ -86,6 +87,7 @@ class Recipe:
     is_loop: bool = False
     ends: bool = False
     spreads: bool = False
+    grows: bool = False
     arrays: int = 1
     converts: bool = True
     is_elementwise: bool = False
@@ -153,8 +155,8 @@ FUNCTIONS: Final = (
     Recipe("append", _JOINING, 3, "axis"),
     Recipe("insert", _JOINING, 4, "axis"),
     Recipe("delete", "_module.array_delete", 3, "axis"),
-    Recipe("tile", _TILING, 2),
-    Recipe("repeat", _TILING, 3, "axis"),
+    Recipe("tile", _TILING, 2, grows=True),
+    Recipe("repeat", _TILING, 3, "axis", grows=True),
     Recipe("pad", _TILING, 3, "mode constant_values"),
     Recipe("flip", _TURNING, 2, "axis"),
     Recipe("flipud", _TURNING),
@@ -166,8 +168,8 @@ FUNCTIONS: Final = (
     Recipe("choose", _INDEXING, 2, "mode", converts=False),
     Recipe("select", _INDEXING, 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2"),
-    Recipe("diag", _MATRICES, 2, "k"),
-    Recipe("diagflat", _MATRICES, 2, "k"),
+    Recipe("diag", _MATRICES, 2, "k", grows=True),
+    Recipe("diagflat", _MATRICES, 2, "k", grows=True),
     Recipe("tril", _MATRICES, 2, "k", is_loop=True),
     Recipe("triu", _MATRICES, 2, "k", is_loop=True),
     Recipe("tri", _MATRICES, 3, "M k", is_loop=True, spreads=True, arrays=0),

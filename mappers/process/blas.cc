@@ -30,6 +30,7 @@ constexpr std::int64_t MANY_PRODUCTS = 200'000;
 // As in shortcuts/elements.py: with so many processors a task takes no longer, if elements are
 // many.
 constexpr int AS_FAST = 8;
+constexpr std::int64_t MOST_ALONE = std::int64_t{1} << 20;
 
 // CBLAS's names for the order of elements, and for what is done to a matrix.
 enum class Order : int { ROWS = 101, COLUMNS = 102 };
@@ -154,6 +155,10 @@ void know_blas(const BlasRoutines& routines) {
   blas = new BlasRoutines{routines};
 }
 
+std::int64_t most_read_here() {
+  return blas && blas->processors < AS_FAST ? INT64_MAX : MOST_ALONE;
+}
+
 bool is_faster_in_blas(const LocalOperand& matrix) {
   return blas && matrix.form.volume >= (is_real(matrix) ? LEAST_VOLUME : LEAST_OF_OTHERS);
 }
@@ -162,7 +167,7 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
                           const nb::object& second) {
   if (!blas) Py_RETURN_NONE;
 
-  const auto most = blas->processors < AS_FAST ? INT64_MAX : MOST_REDUCED;
+  const auto most = most_read_here();
   LocalOperand one, other;
   const auto look = [&] {
     return one.is_here(first.ptr(), false, most) && other.is_here(second.ptr(), false, most);

@@ -20,6 +20,10 @@ struct BlasRoutines {
 // Lets products be made by it.
 void know_blas(const BlasRoutines& routines);
 
+// The most elements of an array that NumPy, or its BLAS, reads here: where Legate has many
+// processors, a task takes no longer.
+std::int64_t most_read_here();
+
 // Whether BLAS multiplies a matrix with a vector faster than a kernel, if one is known.
 bool is_faster_in_blas(const LocalOperand& matrix);
 

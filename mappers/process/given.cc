@@ -8,6 +8,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/blas.h"
 #include "process/contents.h"
 #include "process/numbers.h"
 
@@ -17,8 +18,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// Where Legate has several processors, its tasks may have more elements.
-constexpr std::int64_t MOST_ALONE = std::int64_t{1} << 20;
 // To copy so many takes longer than to lend them.
 constexpr std::int64_t MANY_BYTES = 1 << 15;
 
@@ -149,7 +148,7 @@ nb::object GivenArguments::elements_here(PyObject* array) const {
 
   const auto is_many = form.volume > MOST_POINTS;
 
-  if (is_many && (given_ == GivenElements::FEW || form.volume > MOST_ALONE)) return {};
+  if (is_many && (given_ == GivenElements::FEW || form.volume > most_read_here())) return {};
 
   auto lent = owner.attr("lend")();
 

@@ -191,7 +191,7 @@ PyObject* hosted(const Arguments& arguments, GivenElements how) {
 
   std::optional<OwnMemory> memory;
 
-  if (given.was_lent()) memory.emplace();
+  if (given.was_lent() || recipe.grows) memory.emplace();
 
   const auto made = called(recipe, plain, arguments.count, arguments.names);
 

@@ -25,6 +25,7 @@ struct Recipe {
   bool is_sized;  // whether the first array must have axes and elements
   bool orders;    // whether it must have no NaN
   bool changes;   // whether the function changes its elements, which are few, and returns nothing
+  bool grows;     // whether few elements may become many
 };
 
 // Runs a recipe, which is `extra`, on copies of the elements of arrays in this process. Returns a

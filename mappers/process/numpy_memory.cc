@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "memory/past_caches.h"
 #include "memory/spare_memory.h"
 #include "process/numpy_api.h"
 
@@ -115,7 +116,7 @@ void* allocate_zeros(void* /*context*/, std::size_t count, std::size_t size) {
 
   auto* const memory = Blocks::instance().allocate(num_bytes);
 
-  if (memory) std::memset(memory, 0, num_bytes);
+  if (memory) clear_memory(memory, num_bytes);
   return memory;
 }
 

@@ -255,7 +255,8 @@ using Counts = std::tuple<std::size_t, std::size_t, std::size_t>;
 
 void make_recipe(Recipe* recipe, nb::handle function, std::string label, std::string kinds,
                  const Counts& counts, nb::handle keywords, bool may_warn, bool brings,
-                 bool reads_many, bool converts, bool is_sized, bool orders, bool changes) {
+                 bool reads_many, bool converts, bool is_sized, bool orders, bool changes,
+                 bool grows) {
   const auto [least, most, arrays] = counts;
   const auto given = brings       ? GivenElements::BROUGHT
                      : reads_many ? GivenElements::HERE
@@ -273,7 +274,8 @@ void make_recipe(Recipe* recipe, nb::handle function, std::string label, std::st
                       converts,
                       is_sized,
                       orders,
-                      changes};
+                      changes,
+                      grows};
 }
 
 // What runs in front of Python's functions.

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "memory/past_caches.h"
 #include "memory/spare_memory.h"
 #include "threads/copying.h"
 #include "threads/program_runner.h"
@@ -31,12 +32,12 @@ SmallArray::SmallArray(RootShape shape)
 
 // Memory that holds zeros.
 char* SmallArray::cleared() {
-  if (is_stale_) std::memset(memory_.get(), 0, num_bytes_);
+  if (is_stale_) clear_memory(memory_.get(), num_bytes_);
   is_stale_ = false;
   if (memory_) return memory_.get();
   if (SpareMemory::takes(num_bytes_)) {
     allocate();
-    std::memset(memory_.get(), 0, num_bytes_);
+    clear_memory(memory_.get(), num_bytes_);
   } else {
     keep(std::calloc(std::max<std::size_t>(num_bytes_, 1), 1));
   }

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "memory/past_caches.h"
+
 namespace legate_diffuse {
 
 namespace {
@@ -98,7 +100,7 @@ void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
   if (dim == 0) {
     std::memcpy(to, from, itemsize);
   } else if (dim == 1 && *to_strides == size && *from_strides == size) {
-    std::memcpy(to, from, itemsize * *extents);
+    copy_memory(to, from, itemsize * *extents);
   } else if (dim == 1 && itemsize == 8) {
     copy_row<8>(to, *to_strides, from, *from_strides, *extents);
   } else if (dim == 1 && itemsize == 1) {
