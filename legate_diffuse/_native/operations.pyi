@@ -96,6 +96,14 @@ class Function:
         An array's kind is its type, and that of a number its class.
         """
 
+    def convert_written(
+        self, kinds: tuple[str | type, ...], dtype: str, converter: Function
+    ) -> None:
+        """Let what is made of operands be converted where it is written to an array.
+
+        The last of the kinds is the array's; ``dtype`` is that of what is made.
+        """
+
     def array_of(self, elements: Any, name: str) -> Any:
         """Return a new small array of NumPy's elements, the result of an operation.
 

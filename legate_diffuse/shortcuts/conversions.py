@@ -48,6 +48,7 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
         self._apply = client.legate.native.apply
         # by what ``id`` says of functions, which stay
         self._learned: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
+        self._learned_written: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
         self._functions = {name: new_function(client) for name in TARGETS}
 
     def __missing__(self, types: tuple[str | None, str | None]) -> Template | None:
@@ -70,6 +71,19 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
         if None not in kinds and kinds not in self._learned[id(function)]:
             self._learned[id(function)].add(kinds)
             function.mix(kinds, target, self._functions[target])
+
+    def learn_written(self, function: Any, kinds: tuple[Any, ...], made: Any) -> None:
+        """Let native code convert likewise what a function makes of operands.
+
+        The last of the kinds is the type of the array to which it is written.
+        """
+        learned, target = self._learned_written[id(function)], kinds[-1]
+        if None in kinds or kinds in learned or target not in TARGETS:
+            return
+        learned.add(kinds)
+        view = self._client.view_of(made)
+        if view is not None and self.convert(made, target) is not None:
+            function.convert_written(kinds, view.root.dtype, self._functions[target])
 
     def convert(self, array: Any, target: str | None) -> Any:
         """Return an array converted to a type; None if that is left to the original."""

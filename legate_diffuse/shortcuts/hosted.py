@@ -30,6 +30,7 @@ from legate_diffuse.shortcuts.elements import (
     Elements,
     UnsuitableError,
 )
+from legate_diffuse.shortcuts.places import put, take
 from legate_diffuse.shortcuts.recipes import Recipe
 from legate_diffuse.shortcuts.shortcut import array_places
 from legate_diffuse.shortcuts.templates import NewArrays
@@ -57,16 +58,6 @@ def _no_warnings() -> tuple[ContextVar[Any], Any]:
 
 def leave(*_: Any, **__: Any) -> None:
     """Leave everything to the original."""
-
-
-def _put(elements: Any, key: Any, value: Any) -> None:
-    elements[key] = value
-
-
-def _take(elements: Any, key: Any) -> Any:
-    # rows are taken in a fraction of the time
-    are_rows = type(key) is np.ndarray and key.dtype.kind == "i"
-    return elements.take(key, 0) if are_rows else elements[key]
 
 
 def _apart(argument: Any, elements: Any) -> Any:
@@ -116,8 +107,8 @@ class Hosted:
             for dtype in self.elements.dtypes.values()
         }
         self._converts = client.converts
-        self._put = self.changed_by(_put, "assignment")
-        taken = self.recipe(_take, "take", ALL_KINDS, (2, 2, 1), computes=False)
+        self._put = self.changed_by(put, "assignment")
+        taken = self.recipe(take, "take", ALL_KINDS, (2, 2, 1), computes=False)
         self._take_at = self.native_first("hosted", leave, extra=taken)
         if window.runs_at_once:
             native.know_numpy(

@@ -43,6 +43,7 @@ _METHOD: Final = "ndarray"
 
 def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     owner, name = _owner(package, submission), recipe.name
+    parameters = parameters_of(getattr(owner, name)) if name in _PLACES else None
     if plain := _WRITTEN.get(name):
         submission.write_results(
             owner,
@@ -58,6 +59,8 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
         if recipe.kinds == "c":
             # what has real elements is returned as it is
             submission.front(owner, name, "real_itself", "self")
+        if parameters:
+            submission.front(owner, name, name, *parameters)
         return
     by_native = submission.hosted.native_first(
         "hosted", getattr(owner, name), extra=extra
@@ -108,6 +111,8 @@ def _replace_parts(submission: Submission) -> None:
         submission.front(submission.client.ndarray, name, name, "self")
 
 
+# Of which native code finds those of all elements.
+_PLACES: Final = ("argmax", "argmin")
 # Functions of one operand with several results.
 _SEVERAL: Final = ("frexp", "modf")
 # Functions of two operands that reduce what methods of arrays reduce, and these.

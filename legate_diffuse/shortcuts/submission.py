@@ -98,7 +98,7 @@ class Submission:
         self.constant = self.number if client.takes_numbers else lambda *_: None
         self.conversions = Conversions(client, self.make)
         self.hosted = Hosted(client, self.show)
-        self.written = Written(client)
+        self.written = Written(client, self.conversions)
         # a copy of NumPy's elements, whose memory the array may take over
         self._array = self.by_numpy(np.array, "array", computes=False)
         if window.runs_at_once:

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.client import Client
+from legate_diffuse.shortcuts.conversions import Conversions
 from legate_diffuse.shortcuts.templates import Templates
 from legate_diffuse.stores.root import Root
 
@@ -56,10 +57,12 @@ def parameters_of(function: Any) -> Parameters:
     return {name: parameters[name].default for name in parameters}
 
 
-def _takes_any(function: Any) -> bool:
-    """Whether any number of arguments may come by position."""
-    kinds = {each.kind for each in inspect.signature(function).parameters.values()}
-    return inspect.Parameter.VAR_POSITIONAL in kinds
+def _most_by_position(function: Any) -> int | None:
+    """Return how many arguments may come by position; None for any number."""
+    kinds = [each.kind for each in inspect.signature(function).parameters.values()]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return None
+    return len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
 
 
 def in_places(
@@ -97,11 +100,13 @@ class Written:
 
     Args:
         client: what is needed of cuPyNumeric.
+        conversions: those of results.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, conversions: Conversions) -> None:
         self._ndarray, self._view_of = client.ndarray, client.view_of
         self._doctor, self._warn = client.doctor, client.warn
+        self._conversions = conversions
 
     def put(self, out: Any, made: Any, casting: Any = "unsafe") -> Any:
         """Write what was made to an array; returns that, None if the original must."""
@@ -177,9 +182,24 @@ class Written:
                 return made
             # the original refuses to convert an array to its own type
             is_refused = templates.is_itself(made.dtype) and made.dtype == out.dtype
-            return None if is_refused else self.put(out, made, casting)
+            if is_refused or self.put(out, made, casting) is None:
+                return None
+            if made.dtype != out.dtype and dtype is None and casting == "same_kind":
+                self._learn(templates, operands, made, out)
+            return out
         except _REFUSALS:
             return None
+
+    def _learn(
+        self, templates: Templates, operands: tuple[Any, ...], made: Any, out: Any
+    ) -> None:
+        """Let native code convert what is made of such operands for such an array."""
+        kinds: list[Any] = []
+        for each in (*operands, out):
+            view = self._view_of(each)
+            kind = type(each) if view is None else view.root.dtype
+            kinds.append(kind if view is not None or kind in _NUMBERS else None)
+        self._conversions.learn_written(templates.function, tuple(kinds), made)
 
     def _may_write(self, out: Any, sources: list[Any]) -> bool:
         """Whether results of elements of some types may be written to an array.
@@ -210,14 +230,15 @@ class Written:
                 Else only what has none is written to.
             fills: whether plain calls want the first arguments in their places.
         """
-        parameters, takes_any = parameters_of(original), _takes_any(original)
+        parameters, most = parameters_of(original), _most_by_position(original)
         looked_at = {*_TARGETS, *(tuple(parameters)[:count] if fills else ())}
 
         def write(*arguments: Any, **named: Any) -> Any:
             if len(arguments) <= count and looked_at.isdisjoint(named):
                 return original(*arguments, **named)
             were_named = len(named)
-            if not takes_any:
+            # the original refuses more
+            if most is not None and len(arguments) <= most:
                 arguments, named = in_places(parameters, count, arguments, named)
             given = {
                 each: named[each]

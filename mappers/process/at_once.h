@@ -142,8 +142,8 @@ struct LocalOperand {
   bool is_in_process(PyObject* view, bool changes);
 
   // Lets it show what a basic index does; false if that is another one, or left to Python: there is
-  // no element, or one repeats. It is `copied` where an index is an array without dimensions, and
-  // where integers lead to a single element.
+  // no element, or one would repeat. It is `copied` where an index is an array without dimensions,
+  // and where integers lead to a single element.
   bool index(PyObject* key);
 
   // The same at an integer for each dimension; false if these are others.

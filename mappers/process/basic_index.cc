@@ -108,6 +108,12 @@ class Indexing {
     return first >= 0 && first < extent;
   }
 
+  // Whether there is one element, in however many dimensions.
+  [[nodiscard]] bool is_single() const {
+    return std::all_of(extents.begin(), extents.begin() + dim,
+                       [](auto extent) { return extent == 1; });
+  }
+
  private:
   bool keep(std::int64_t extent, std::int64_t stride) {
     if (dim == LEGATE_MAX_DIM) return false;
@@ -183,7 +189,7 @@ bool LocalOperand::index(PyObject* key) {
     if (!made.add(parts[at], skipped)) return false;
   }
   if (ellipses == 0 && !made.add(Py_Ellipsis, skipped)) return false;
-  if (repeats && made.dim > 0) return false;
+  if (repeats && !made.is_single()) return false;
   copied = made.is_copied || (made.dim == 0 && ellipses == 0);
   show(made.dim, made.extents.data(), made.strides.data());
   form.offset = made.offset;

@@ -5,13 +5,20 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <vector>
 
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/copying.h"
+#include "process/guard.h"
 #include "process/loop_types.h"
 #include "process/numpy_api.h"
+#include "process/result.h"
 
 namespace nb = nanobind;
 
@@ -39,7 +46,101 @@ template <typename T, typename Precedes>
   }
 }
 
+// A vector holds as many at most, of each type.
+constexpr std::int64_t LANES = 64;
+// The first element that equals the best one is looked for among so many.
+constexpr std::int64_t FEW_LANES = 16 * LANES;
+
+// The place of the first best element of some; -1 if there is NaN.
+template <typename T, typename Precedes>
+[[gnu::always_inline]] inline std::int64_t first_place(const T* row, std::int64_t count,
+                                                       const Precedes& precedes) {
+  auto best = row[0];
+  std::int64_t begin = 0;
+
+  for (std::int64_t first = 0; first < count; first += FEW_LANES) {
+    const auto end = std::min(first + FEW_LANES, count);
+    std::array<T, LANES> lanes;
+    int is_nan = 0;
+    auto at = first;
+
+    lanes.fill(row[first]);
+    for (; at + LANES <= end; at += LANES) {
+      for (std::int64_t lane = 0; lane < LANES; ++lane) {
+        const auto one = row[at + lane];
+
+        lanes[lane] = precedes(one, lanes[lane]) ? one : lanes[lane];
+        is_nan |= int{one != one};
+      }
+    }
+    for (; at < end; ++at) {
+      lanes[0] = precedes(row[at], lanes[0]) ? row[at] : lanes[0];
+      is_nan |= int{row[at] != row[at]};
+    }
+    if (is_nan != 0) return -1;
+    for (const auto one : lanes) {
+      if (precedes(one, best)) {
+        best = one;
+        begin = first;
+      }
+    }
+  }
+  return std::find(row + begin, row + count, best) - row;
+}
+
 }  // namespace
+
+#define LEGATE_DIFFUSE_FIND(T)                                                            \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t place_in_row( \
+      const T* row, std::int64_t count, bool largest) {                                   \
+    return largest ? first_place(row, count, std::greater<T>{})                           \
+                   : first_place(row, count, std::less<T>{});                             \
+  }
+LEGATE_DIFFUSE_FIND(double)
+LEGATE_DIFFUSE_FIND(float)
+LEGATE_DIFFUSE_FIND(std::int64_t)
+LEGATE_DIFFUSE_FIND(std::int32_t)
+LEGATE_DIFFUSE_FIND(std::uint8_t)
+#undef LEGATE_DIFFUSE_FIND
+
+namespace {
+
+template <typename T>
+std::int64_t place_in(const LocalOperand& operand, bool largest) {
+  const InOrder<T> row{operand};
+
+  return place_in_row(row.elements, row.count, largest);
+}
+
+// As `place_in_row`, of elements whatever their type is; -1 if they have no loop.
+std::int64_t place_in(const LocalOperand& operand, bool largest) {
+  const auto dtype = text_of(operand.dtype);
+
+  if (dtype == "float64") return place_in<double>(operand, largest);
+  if (dtype == "int64") return place_in<std::int64_t>(operand, largest);
+  if (dtype == "bool" || dtype == "uint8") return place_in<std::uint8_t>(operand, largest);
+  if (dtype == "float32") return place_in<float>(operand, largest);
+  return dtype == "int32" ? place_in<std::int32_t>(operand, largest) : -1;
+}
+
+}  // namespace
+
+PyObject* place_of_extreme(const Function& function, PyObject* array, bool largest) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  const auto view = view_of(array);
+  LocalOperand source;
+  const auto look = [&] { return source.is_here(view.ptr(), false) && source.form.volume > 0; };
+
+  if (!view.is_valid() || !look()) Py_RETURN_NONE;
+  return new_result(function, function.find("int64"), 0, nullptr, largest ? "argmax" : "argmin",
+                    look, [&](char* to) {
+                      const auto place = place_in(source, largest);
+
+                      std::memcpy(to, &place, sizeof(place));
+                      return place >= 0;
+                    });
+}
 
 #define LEGATE_DIFFUSE_FIND(T)                                                                \
   __attribute__((target_clones("avx512f", "avx2", "default"))) void find_extremes(            \

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "process/function.h"
+
 namespace legate_diffuse {
 
 // The places of the first largest or smallest of `count` elements, for each of `columns` that are
@@ -16,6 +18,10 @@ void find_extremes(const float* rows, std::int64_t count, std::int64_t columns,
                    std::int64_t* places, float* best, bool largest);
 void find_extremes(const std::int64_t* rows, std::int64_t count, std::int64_t columns,
                    std::int64_t* places, std::int64_t* best, bool largest);
+
+// array.argmax() or array.argmin(), a new reference to a new array, or to None if that is left to
+// Python: where there is NaN, too. `function` makes arrays of each type.
+PyObject* place_of_extreme(const Function& function, PyObject* array, bool largest);
 
 // How many flags are set.
 std::int64_t count_set(const std::uint8_t* flags, std::int64_t count);

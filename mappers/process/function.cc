@@ -66,8 +66,9 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
   const auto run = [&](PyObject* const* given) {
     if (multiply_ && are_products(given)) return apply_products(out, given[0], given[1]);
 
-    auto* const made =
-        made_or(apply_at_once(out, given, count), [&] { return apply_mixed(out, given, count); });
+    auto* const written =
+        made_or(apply_at_once(out, given, count), [&] { return apply_written(out, given, count); });
+    auto* const made = made_or(written, [&] { return apply_mixed(out, given, count); });
     auto* const apart = made_or(made, [&] { return apply_apart(out, given, count); });
 
     return made_or(apart, [&] { return apply_later(out, given, count); });

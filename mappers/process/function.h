@@ -37,6 +37,10 @@ class Function {
   // that of a number its class.
   void mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter);
 
+  // Lets what is made of operands of these kinds become of another type where it is written to an
+  // array of that type, which is the last of the kinds. `dtype` is what it is before.
+  void convert_written(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter);
+
   // Lets powers of complex numbers with the exponents 2, 3 and 4 be products, as NumPy's are.
   // `multiply` is the function that makes these.
   void use_products(Function* multiply) { multiply_ = multiply; }
@@ -88,10 +92,17 @@ class Function {
   // Finds operands in this process, after `first` places; null if there are none, or others.
   const Signature* find(PyObject* const* operands, std::size_t count, std::size_t first,
                         Given& given) const;
-  [[nodiscard]] const Mixture* find_mixture(const std::array<PyObject*, MAX_OPERANDS>& kinds) const;
+  using Kinds = std::array<PyObject*, MAX_OPERANDS>;
+  [[nodiscard]] static Mixture mixture_of(const std::vector<PyObject*>& kinds, PyObject* dtype,
+                                          Function* converter);
+  [[nodiscard]] static Kinds kinds_of(PyObject* const* operands, std::size_t count);
+  [[nodiscard]] static const Mixture* find_mixture(const std::deque<Mixture>& mixtures,
+                                                   const Kinds& kinds);
   [[nodiscard]] bool are_products(PyObject* const* operands) const;
   PyObject* apply_products(PyObject* out, PyObject* factor, PyObject* exponent) const;
   PyObject* apply_mixed(PyObject* out, PyObject* const* operands, std::size_t count);
+  // Writes to an array of another type than what is made.
+  PyObject* apply_written(PyObject* out, PyObject* const* operands, std::size_t count);
   PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
   // The same for what is to be written over elements that operands have as well: first to a new
   // array.
@@ -110,6 +121,7 @@ class Function {
   // that objects are made
   std::deque<Signature> signatures_;
   std::deque<Mixture> mixtures_;
+  std::deque<Mixture> written_;
   SingleElements singles_;
 };
 

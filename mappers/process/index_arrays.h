@@ -73,7 +73,9 @@ bool for_each_row_of_integers(const LocalOperand& integers, const Visit& visit) 
 
   return with_integer(number_type(integers.dtype), [&](auto like) {
     if constexpr (std::is_same_v<decltype(like), std::uint64_t>) return false;
-    if (form.volume > 0) {
+    if (integers.is_in_order()) {
+      visit(like, first, form.volume, std::int64_t{sizeof(like)});
+    } else if (form.volume > 0) {
       for_each_row(form, strides,
                    [&](std::int64_t distance) { visit(like, first + distance, count, step); });
     }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "process/arrays.h"
 #include "process/function.h"
 #include "process/guard.h"
 #include "process/numbers.h"
+#include "process/shown.h"
 
 namespace nb = nanobind;
 
@@ -39,23 +41,44 @@ PyObject* Function::apply_products(PyObject* out, PyObject* factor, PyObject* ex
 }
 
 void Function::mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter) {
-  for (auto* const kind : kinds) Py_INCREF(kind);
-  Py_INCREF(dtype);
-  mixtures_.push_back({kinds, dtype, converter});
+  mixtures_.push_back(mixture_of(kinds, dtype, converter));
 }
 
-const Function::Mixture* Function::find_mixture(
-    const std::array<PyObject*, MAX_OPERANDS>& kinds) const {
-  const auto found = std::find_if(mixtures_.begin(), mixtures_.end(), [&](const auto& each) {
+void Function::convert_written(const std::vector<PyObject*>& kinds, PyObject* dtype,
+                               Function* converter) {
+  written_.push_back(mixture_of(kinds, dtype, converter));
+}
+
+Function::Mixture Function::mixture_of(const std::vector<PyObject*>& kinds, PyObject* dtype,
+                                       Function* converter) {
+  for (auto* const kind : kinds) Py_INCREF(kind);
+  Py_INCREF(dtype);
+  return {kinds, dtype, converter};
+}
+
+Function::Kinds Function::kinds_of(PyObject* const* operands, std::size_t count) {
+  Kinds kinds{};
+
+  for (std::size_t index = 0; index < count; ++index) {
+    kinds[index] = is_any_number(operands[index])
+                       ? reinterpret_cast<PyObject*>(Py_TYPE(operands[index]))
+                       : dtype_of(operands[index]);
+  }
+  return kinds;
+}
+
+const Function::Mixture* Function::find_mixture(const std::deque<Mixture>& mixtures,
+                                                const Kinds& kinds) {
+  const auto found = std::find_if(mixtures.begin(), mixtures.end(), [&](const auto& each) {
     return std::equal(each.kinds.begin(), each.kinds.end(), kinds.begin());
   });
 
-  return found == mixtures_.end() ? nullptr : &*found;
+  return found == mixtures.end() ? nullptr : &*found;
 }
 
 nb::object Function::converted(const std::array<PyObject*, MAX_OPERANDS>& kinds,
                                PyObject* array) const {
-  const auto* const found = find_mixture(kinds);
+  const auto* const found = find_mixture(mixtures_, kinds);
 
   if (!found || dtype_of(array) == found->dtype) return {};
 
@@ -68,15 +91,8 @@ nb::object Function::converted(const std::array<PyObject*, MAX_OPERANDS>& kinds,
 PyObject* Function::apply_mixed(PyObject* out, PyObject* const* operands, std::size_t count) {
   if (mixtures_.empty()) Py_RETURN_NONE;
 
-  std::array<PyObject*, MAX_OPERANDS> kinds{};
-
-  for (std::size_t index = 0; index < count; ++index) {
-    kinds[index] = is_any_number(operands[index])
-                       ? reinterpret_cast<PyObject*>(Py_TYPE(operands[index]))
-                       : dtype_of(operands[index]);
-  }
-
-  const auto* const found = find_mixture(kinds);
+  const auto kinds = kinds_of(operands, count);
+  const auto* const found = find_mixture(mixtures_, kinds);
   std::array<nb::object, MAX_OPERANDS> converted;
   std::array<PyObject*, MAX_OPERANDS> mixed{};
 
@@ -91,6 +107,33 @@ PyObject* Function::apply_mixed(PyObject* out, PyObject* const* operands, std::s
   }
   return made_or(apply_at_once(out, mixed.data(), count),
                  [&] { return apply_later(out, mixed.data(), count); });
+}
+
+PyObject* Function::apply_written(PyObject* out, PyObject* const* operands, std::size_t count) {
+  if (out == Py_None || written_.empty() || conversions_warn()) Py_RETURN_NONE;
+
+  auto kinds = kinds_of(operands, count);
+
+  kinds[count] = dtype_of(out);
+
+  const auto* const found = find_mixture(written_, kinds);
+
+  if (!found || !is_writeable(out)) Py_RETURN_NONE;
+
+  auto made = nb::steal(apply(Py_None, operands, count));
+
+  if (!made.is_valid()) throw nb::python_error();
+  // the type may follow from what a number is
+  if (made.is_none() || dtype_of(made.ptr()) != found->dtype) Py_RETURN_NONE;
+
+  const auto shape = owned(shape_of(made.ptr()));
+  const auto own_shape = owned(shape_of(out));
+
+  if (shape.is_none() || !shape.equal(own_shape)) Py_RETURN_NONE;
+
+  auto* result = made.ptr();
+
+  return found->converter->apply(out, &result, 1);
 }
 
 }  // namespace legate_diffuse

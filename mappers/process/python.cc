@@ -46,6 +46,12 @@ namespace legate_diffuse {
 
 namespace {
 
+std::vector<PyObject*> items_of(const nb::tuple& tuple) {
+  auto* const* const first = &PyTuple_GET_ITEM(tuple.ptr(), 0);
+
+  return {first, first + tuple.size()};
+}
+
 // A kernel, the number of the view with the shape, the arguments, and the scalars.
 using Nest =
     std::tuple<std::uint32_t, std::size_t, std::vector<std::size_t>, std::vector<std::int64_t>>;
@@ -239,9 +245,13 @@ void bind_operations(nb::module_& module) {
       // converters and products are kept
       .def("mix",
            [](Function& function, const nb::tuple& kinds, nb::handle dtype, nb::handle converter) {
-             function.mix({&PyTuple_GET_ITEM(kinds.ptr(), 0),
-                           &PyTuple_GET_ITEM(kinds.ptr(), 0) + kinds.size()},
-                          dtype.ptr(), nb::inst_ptr<Function>(converter.inc_ref()));
+             function.mix(items_of(kinds), dtype.ptr(),
+                          nb::inst_ptr<Function>(converter.inc_ref()));
+           })
+      .def("convert_written",
+           [](Function& function, const nb::tuple& kinds, nb::handle dtype, nb::handle converter) {
+             function.convert_written(items_of(kinds), dtype.ptr(),
+                                      nb::inst_ptr<Function>(converter.inc_ref()));
            })
       .def("use_products", [](Function& function, nb::handle multiply) {
         function.use_products(nb::inst_ptr<Function>(multiply.inc_ref()));

@@ -52,7 +52,9 @@ PyObject* in_order(const Stores& whole, LocalOperand& operand,
 // None, one element where it may not be alone, and what must not be written to are the original's
 // affair.
 bool is_shown_natively(PyObject* array, const LocalOperand& operand, bool may_be_alone = false) {
-  return !operand.repeats && operand.form.volume > (may_be_alone ? 0 : 1) && is_writeable(array);
+  const auto volume = operand.form.volume;
+
+  return (volume > 1 ? !operand.repeats : may_be_alone && volume == 1) && is_writeable(array);
 }
 
 // Layouts and views have tuples of a class of their own.
@@ -125,7 +127,7 @@ PyObject* expanded(PyObject* array, PyObject* axis) {
   Stores whole;
   LocalOperand operand;
 
-  if (!find(array, whole, operand) || !is_shown_natively(array, operand)) Py_RETURN_NONE;
+  if (!find(array, whole, operand) || !is_shown_natively(array, operand, true)) Py_RETURN_NONE;
 
   const auto& form = operand.form;
   const auto at = axis_from(axis, form.dim + 1);

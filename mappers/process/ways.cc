@@ -9,6 +9,7 @@
 #include "process/arrays.h"
 #include "process/element.h"
 #include "process/extract.h"
+#include "process/extremes.h"
 #include "process/guard.h"
 #include "process/hosted.h"
 #include "process/join.h"
@@ -191,8 +192,16 @@ PyObject* join(const Arguments& given) {
   return given.end_at(2) ? joined(given.arrays, HOW, given[0], given[1]) : none();
 }
 
+template <bool LARGEST>
+PyObject* place_of(const Arguments& given) {
+  return !is_given(given[1]) && given.end_at(2) ? place_of_extreme(given.arrays, given[0], LARGEST)
+                                                : none();
+}
+
 constexpr std::array WAYS{
     NamedWay{"arange", range_of},
+    NamedWay{"argmax", place_of<true>},
+    NamedWay{"argmin", place_of<false>},
     NamedWay{"array", array_of},
     NamedWay{"array_ufunc", array_ufunc},
     NamedWay{"asarray",

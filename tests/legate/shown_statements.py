@@ -29,8 +29,13 @@ n.flatnonzero(b)
 n.argwhere(b)
 b[m]
 b[:, (b[0]>1)]
+b[m[:, 0]]
+b[:, m[0]]
+b[None][:, :, m[0]]
 b[i]
 b[:, j]
+b[:, j[:, None]]
+b[i[:, None]]
 b[i][:, j]
 b[i, k]
 b[0, j]
@@ -112,6 +117,9 @@ x = b.copy(); x[m] = 0
 x = b.copy(); x[m] = c[m]
 x = b.copy(); x[i] = 1
 x = b.copy(); x[:, j] = 0
+x = b.copy(); x[:, j] = c[:, j]
+x = b.copy(); x[m[:, 0]] = c[m[:, 0]]
+x = b.copy(); x[:, m[0]] = c[:, m[0]]
 x = b.copy(); x[i, k] = 2
 x = b.copy(); x += c
 x = b.copy(); x[1:] = x[:-1]

@@ -85,3 +85,52 @@ if {limit} > 8:
 """,
         LEGATE_DIFFUSE_SMALL_BYTES=limit,
     )
+
+
+def test_native_code_converts_what_is_written() -> None:
+    run_here("""
+names = ("float32", "float64", "int32", "int64", "complex64", "complex128")
+def program(n):
+    found = []
+    for name in names:
+        for other in names:
+            if not np.can_cast(np.result_type(name, other), name, "same_kind"):
+                continue
+            x = n.array((np.arange(12) % 5).astype(name).reshape(3, 4))
+            y = n.array((np.arange(12) % 7 + 1).astype(other).reshape(3, 4))
+            for _ in range(3):
+                x += y
+                x[1:] -= y[:-1]
+                x[:, 1] *= y[:, 0]
+                x.T[2:] += y.T[:2]
+                x += y[0]
+                x[0, 0] += y[1, 1]
+                n.add(y, y[0], out=x[...])
+                n.multiply(x[:2], y[1:], out=x[1:])
+                found.append(x.copy())
+    z = n.arange(6.0)
+    w = z.astype("float32")
+    v = n.zeros(6, dtype="complex128")
+    for _ in range(3):
+        w += z * 0.1
+        w -= n.sin(w) + z
+        n.add(z, 0.1, out=w)
+        n.add(w, z, out=v)
+        n.sqrt(z, out=w)
+        found += [w.copy(), v.copy()]
+    return found
+agree(program)
+here(program)
+for _ in range(3):
+    x = cn.arange(3)
+    for call in (lambda: x.__iadd__(cn.arange(3.0)),
+                 lambda: cn.add(x, x, out=cn.zeros(4, dtype="float32"))):
+        try:
+            call()
+        except (TypeError, ValueError):
+            continue
+        raise AssertionError
+    assert (np.asarray(x) == np.arange(3)).all()
+    rows = cn.add(x, x, out=cn.zeros((2, 3), dtype="float32"))
+    assert rows.dtype == np.float32 and (np.asarray(rows) == np.arange(3) * 2).all()
+""")

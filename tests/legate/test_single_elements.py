@@ -11,6 +11,7 @@ from typing import Any
 
 import cupynumeric as cn
 import numpy as np
+import pytest
 from comparison import counts, same
 from test_small_arrays import run_here
 
@@ -121,3 +122,36 @@ def program(n):
 assert program(cn) == program(np), (program(cn), program(np))
 """
     )
+
+
+@pytest.mark.parametrize(
+    "made", ["n.array(3.0)", "x[3]", "x[3:4]", "A[1:2, 1:2]", "A[0, 0]"]
+)
+def test_they_are_shown_in_other_shapes(made: str) -> None:
+    run_here(f"""
+def program(n):
+    x, A = n.arange(5.0) + 1, n.arange(6.0).reshape(2, 3) + 1
+    found = []
+    for show in (
+        lambda e: e.reshape(1, 1), lambda e: e.reshape(1), lambda e: e.reshape(-1),
+        lambda e: e.reshape((1, 1, 1)), lambda e: e[None], lambda e: e[None, None],
+        lambda e: e[..., None], lambda e: n.expand_dims(e, 0), lambda e: e.ravel(),
+        lambda e: n.atleast_1d(e), lambda e: n.atleast_2d(e), lambda e: e.T,
+        lambda e: e.reshape(1, 1).T, lambda e: e.reshape(1, 1)[0],
+        lambda e: e.reshape(1, 1)[:, 0], lambda e: e.reshape(1, 1).reshape(1),
+        lambda e: e.reshape(1, 1).swapaxes(0, 1),
+    ):
+        e = n.array({made})
+        y = show(e)
+        found += [y + 0, y * 2 + x[:1], y - x[:, None]]
+        found += [n.vstack((y.reshape(1, 1), x[:, None]))]
+        y += 1
+        found += [e + 0, y + 0]
+        e *= 3
+        found += [e + 0, y + 0, y.sum()]
+        y[...] = 7
+        found += [e + 0, y + 0, e.reshape(1, 1) @ y.reshape(1, 1)]
+    return found
+here(program)
+agree(program)
+""")
