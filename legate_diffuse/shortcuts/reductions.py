@@ -26,7 +26,6 @@ from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import Template, new_function
-from legate_diffuse.shortcuts.truth import decided
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import remember
 from legate_diffuse.stores.view import View
@@ -180,8 +179,7 @@ class _Reduction:
 
     def reduce_all(self, array: Any) -> Any:
         """Reduce all elements to one."""
-        made = decided(array, self._plain_view(array), self._name)
-        made = self._to_one(array) if made is None else made
+        made = self._to_one(array)
         return self._here(array) if made is None else made
 
     def reduce(self, array: Any, options: tuple[Any, ...], named: Any) -> Any:
@@ -256,8 +254,9 @@ class _Reduction:
         kind, initial = np.dtype(view.root.dtype).kind, given.get("initial", 0)
         if type(initial) is not int and (type(initial), kind) != (float, "f"):
             return None
-        is_mask = _is_mask(given.get("where", True))
-        return self._by_numpy(array, *options, **given) if is_mask else None
+        if not _is_mask(given.get("where", True)):
+            return None
+        return self._by_numpy(array, *options, **given)
 
     def _to_one(self, array: Any) -> Any:
         made = self._later(self.function, self._found, array, None)

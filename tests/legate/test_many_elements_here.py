@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements on millions of elements, which bypass the caches or are looked at in part.
+"""Statements on millions of elements, some of which bypass the caches.
 
 Programs run in workers, see ``test_small_arrays.py``.
 """
@@ -77,55 +77,6 @@ finally:
     Elements.find = before
 for one, other in zip(found, (np.ones(1400), np.ones(1400), 1400.0)):
     np.testing.assert_array_equal(np.asarray(one), other)
-""",
-        LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 2000",
-    )
-
-
-TRUTH = """
-def program(n):
-    found = []
-    for shape in ((1500000,), (1500, 1000), (1, 1300, 1000), (3, 4, 200000)):
-        for kind in (n.bool_, n.int32, n.float64):
-            for value in (False, True):
-                x = n.full(shape, value, dtype=kind)
-                found += [x.any(), x.all(), n.any(x), n.all(x)]
-                x[(0,) * len(shape)] = not value
-                found += [x.any(), x.all()]
-                x[...] = value
-                x[(-1,) * len(shape)] = not value
-                found += [x.any(), x.all()]
-                y = x == x
-                found += [y.all(), y.any(), (~y).any()]
-    return found
-agree(program)
-"""
-
-
-@pytest.mark.parametrize("cpus", [1, 2])
-def test_first_elements_may_decide(cpus: int) -> None:
-    run_here(TRUTH, LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 4000")
-
-
-def test_later_changes_do_not_decide() -> None:
-    """An array for which something waits is not looked at before."""
-    run_here(
-        """
-def program(n):
-    x = n.zeros(1500000, dtype=bool)
-    found = [x.any()]
-    y = n.asarray(x)
-    x[3] = True
-    found += [x.any(), x.all()]
-    x |= True
-    found += [x.all()]
-    for k in range(4):
-        x[2 * k] = False
-        first = x.all()
-        x[:] = True
-        found += [first, x.all(), n.logical_not(x).any()]
-    return found
-agree(program)
 """,
         LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 2000",
     )
