@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from legate_diffuse.fusion.axis import Located
-from legate_diffuse.fusion.schedule import Use, conflict, uses_of
+from legate_diffuse.fusion.schedule import Use, Uses, uses_of
 from legate_diffuse.ir.nest import Program, Turn
 
 _MOST: Final = 16
@@ -31,17 +31,16 @@ def row_runs(program: Program) -> Iterator[range]:
     first = 0
     for band in program.bands:
         begin = first
-        uses: dict[int, list[Use]] = {}
+        uses = Uses()
         for place, turn in enumerate(band.turns, first):
             own = _uses(turn)
             if place - begin == _MOST or own is None or _depends(own, uses):
                 yield from _run(begin, place)
-                begin, uses = place, {}
+                begin, uses = place, Uses()
             if own is None:
                 begin = place + 1
                 continue
-            for use in own:
-                uses.setdefault(use.view.store.id, []).append(use)
+            uses.note(own)
         first += len(band.turns)
         yield from _run(begin, first)
 
@@ -59,11 +58,9 @@ def _uses(turn: Turn) -> list[Use] | None:
     return None if stays or turn.row_loop is None else uses
 
 
-def _depends(own: list[Use], uses: dict[int, list[Use]]) -> bool:
+def _depends(own: list[Use], uses: Uses) -> bool:
     """Whether a row of a nest may depend on another row of those before it."""
     return any(
-        conflict(earlier, later)
-        and (earlier.distance is None or earlier.distance != later.distance)
-        for later in own
-        for earlier in uses.get(later.view.store.id, ())
+        earlier.distance is None or earlier.distance != later.distance
+        for earlier, later in uses.conflicts(own)
     )

@@ -100,9 +100,24 @@ def uses_of(turn: int, nest: Nest, located: Located) -> list[Use]:
     ]
 
 
-def conflict(one: Use, other: Use) -> bool:
-    """Whether the order of two accesses of a store matters."""
-    return (one.changes or other.changes) and may_overlap(one.view, other.view)
+class Uses(dict[int, dict[View, list[Use]]]):
+    """Accesses by the stores that they touch, and by their views of these."""
+
+    def note(self, uses: Iterable[Use]) -> None:
+        """Add accesses, which come after the others."""
+        for use in uses:
+            views = self.setdefault(use.view.store.id, {})
+            views.setdefault(use.view, []).append(use)
+
+    def conflicts(self, uses: Iterable[Use]) -> Iterator[tuple[Use, Use]]:
+        """Yield the accesses that must stay before one of those that come next."""
+        for later in uses:
+            # of a loop that waits many times, few views are different ones
+            for view, before in self.get(later.view.store.id, {}).items():
+                if may_overlap(view, later.view):
+                    for earlier in before:
+                        if earlier.changes or later.changes:
+                            yield earlier, later
 
 
 class BandBuilder:
@@ -113,12 +128,12 @@ class BandBuilder:
 
     Attributes:
         turns: the nests that take turns, by their numbers in the program, in order.
-        uses: what they do with each view of each store.
+        uses: what they do with each store.
     """
 
     def __init__(self, parts: Iterable[BandBuilder] = ()) -> None:
         self.turns: dict[int, Turn] = {}
-        self.uses: dict[int, dict[View, list[Use]]] = {}
+        self.uses = Uses()
         self._axis = Axis()
         for part in parts:
             self.turns |= part.turns
@@ -135,23 +150,21 @@ class BandBuilder:
     def _join(self, number: int, nest: Nest, located: Located, axis: Axis) -> bool:
         """Take in a nest, if it can take turns with the others where it is laid."""
         uses = uses_of(number, nest, located)
-        pairs = list(self._conflicts(uses))
+        pairs = list(self.uses.conflicts(uses))
         shift = self._shift(pairs)
         if shift is None or len(landmarks_of(shift)) > _MOST_LANDMARKS:
             return False
         margin = self._margin(pairs)
         self._axis = axis
         self.turns[number] = Turn(nest, located.loop, shift, located.distances, margin)
-        for use in uses:
-            views = self.uses.setdefault(use.view.store.id, {})
-            views.setdefault(use.view, []).append(use)
+        self.uses.note(uses)
         return True
 
     def obstacles(self, nest: Nest) -> set[int]:
         """Return the turns that keep a nest from joining, or from coming before all."""
         located = next((laid for laid, _ in self._axis.alternatives(nest)), None)
         nowhere = Located.nowhere(len(nest.accesses))
-        pairs = list(self._conflicts(uses_of(-1, nest, located or nowhere)))
+        pairs = list(self.uses.conflicts(uses_of(-1, nest, located or nowhere)))
         far = located is None or self._shift(pairs) is not None
         return {e.turn for e, later in pairs if far or _lag(e, later) is None}
 
@@ -161,16 +174,6 @@ class BandBuilder:
         if any(turn.margin is None for turn in turns):
             turns = [replace(turn, margin=None) for turn in turns]
         return Band(tuple(turns))
-
-    def _conflicts(self, uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
-        """Yield the earlier uses that must stay before one of a new nest's."""
-        for later in uses:
-            # of a loop that waits many times, few views are different ones
-            for view, before in self.uses.get(later.view.store.id, {}).items():
-                if may_overlap(view, later.view):
-                    for earlier in before:
-                        if earlier.changes or later.changes:
-                            yield earlier, later
 
     def _shift(self, pairs: Sequence[tuple[Use, Use]]) -> Rows | None:
         """Return the shift of a new nest, given the conflicts with those before it.

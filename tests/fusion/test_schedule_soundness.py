@@ -288,24 +288,24 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
         "least(needed)",
     ),
     "what is read may be overwritten before": (
-        schedule.conflict,
-        "(one.changes or other.changes)",
-        "one.changes",
+        schedule.Uses.conflicts,
+        "earlier.changes or later.changes",
+        "earlier.changes",
     ),
     "what is written may be read before": (
-        schedule.conflict,
-        "(one.changes or other.changes)",
-        "other.changes",
+        schedule.Uses.conflicts,
+        "earlier.changes or later.changes",
+        "later.changes",
     ),
     "what is written may be overwritten before": (
-        schedule.conflict,
-        "(one.changes or other.changes)",
-        "(one.changes != other.changes)",
+        schedule.Uses.conflicts,
+        "earlier.changes or later.changes",
+        "earlier.changes != later.changes",
     ),
     "views never overlap": (
-        schedule.conflict,
-        "may_overlap(one.view, other.view)",
-        "one.view == other.view",
+        schedule.Uses.conflicts,
+        "may_overlap(view, later.view)",
+        "view == later.view",
     ),
     # bands
     "nothing comes before a nest": (
@@ -456,9 +456,9 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
         "apart = earlier.distance - later.distance",
     ),
     "only writes that overlap conflict in parts": (
-        schedule.conflict,
-        "(one.changes or other.changes)",
-        "(one.changes and other.changes)",
+        schedule.Uses.conflicts,
+        "earlier.changes or later.changes",
+        "earlier.changes and later.changes",
     ),
 }
 
