@@ -48,7 +48,6 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
         self._apply = client.legate.native.apply
         # by what ``id`` says of functions, which stay
         self._learned: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
-        self._learned_written: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
         self._functions = {name: new_function(client) for name in TARGETS}
 
     def __missing__(self, types: tuple[str | None, str | None]) -> Template | None:
@@ -77,7 +76,7 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
 
         The last of the kinds is the type of the array to which it is written.
         """
-        learned, target = self._learned_written[id(function)], kinds[-1]
+        learned, target = self._learned[id(function)], kinds[-1]
         if None in kinds or kinds in learned or target not in TARGETS:
             return
         learned.add(kinds)

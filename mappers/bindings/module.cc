@@ -30,26 +30,6 @@ std::string use_gpus() {
   return {};
 }
 
-// While it lives, the garbage collector waits, whatever is raised meanwhile.
-class Uncollected {
- public:
-  Uncollected() : was_on_{PyGC_Disable() != 0} {}
-  ~Uncollected() {
-    if (was_on_) PyGC_Enable();
-  }
-  Uncollected(const Uncollected&) = delete;
-  Uncollected& operator=(const Uncollected&) = delete;
-
- private:
-  bool was_on_;
-};
-
-nb::object call_uncollected(const nb::callable& call) {
-  const Uncollected uncollected;
-
-  return call();
-}
-
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -65,7 +45,6 @@ NB_MODULE(_native, module) {
       .def("learn_depth", &Places::learn_depth, nb::arg("kind"), nb::arg("depth"));
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("use_gpus", &use_gpus);
-  module.def("call_uncollected", &call_uncollected, nb::arg("call"));
   module.def("is_in_task", [] { return Legion::Runtime::has_context(); });
   bind_flush(module);
   bind_submission(module);

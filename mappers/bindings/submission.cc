@@ -277,6 +277,12 @@ class NoCollection {
   bool enabled_;
 };
 
+nb::object call_uncollected(const nb::callable& call) {
+  const NoCollection no_collection;
+
+  return call();
+}
+
 // Calls a method of Legate's own Python runtime, which is compiled, so that no Python code runs
 // within the call.
 void submit_original(std::uint64_t launch, const nb::callable& method, const nb::args& arguments) {
@@ -373,6 +379,7 @@ void bind_submission(nb::module_& module) {
   module.def("memory_of_kernels", &memory_of_kernels);
   module.def("submit_original", &submit_original);
   module.def("call", &call_legate_method);
+  module.def("call_uncollected", &call_uncollected, nb::arg("call"));
   module.def("last_launch", [] { return last_launch; });
   module.def("give_up_launch", &note_made, nb::arg("launch"));
 }

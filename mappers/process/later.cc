@@ -82,9 +82,9 @@ Shape extents_of(const nb::object& view) {
   return shape;
 }
 
-// The template of a task for a type; null if there is none.
-PyObject* template_for(PyObject* templates, PyObject* dtype) {
-  auto* const found = PyDict_GetItemWithError(templates, dtype);
+// What there is for a type, or another key, in a dictionary of templates; null if there is none.
+PyObject* template_for(PyObject* templates, PyObject* key) {
+  auto* const found = PyDict_GetItemWithError(templates, key);
 
   if (PyErr_Occurred()) throw nb::python_error();
   return found == Py_None ? nullptr : found;
@@ -238,10 +238,9 @@ PyObject* reduce_later(const Function& function, PyObject* templates, PyObject* 
 
   const nb::object which = reduces_all ? shape : nb::object{nb::int_{*along}};
   const auto key = owned(PyTuple_Pack(2, dtype, which.ptr()));
-  const auto known = nb::borrow(PyDict_GetItemWithError(templates, key.ptr()));
+  const auto known = nb::borrow(template_for(templates, key.ptr()));
 
-  if (PyErr_Occurred()) throw nb::python_error();
-  if (!known.is_valid() || known.is_none()) Py_RETURN_NONE;
+  if (!known.is_valid()) Py_RETURN_NONE;
 
   const auto layout = function.new_layout(result.extents.data(), result.dim);
   const auto target = stores_for(*signature, layout);
