@@ -36,12 +36,11 @@ from legate_diffuse.launch.state import (
     record,
 )
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
-from legate_diffuse.launch.telling import Tell, print_pass
+from legate_diffuse.launch.telling import Tell, open_explanation, print_pass
 from legate_diffuse.launch.trapping import Trapping, fills
 from legate_diffuse.messages import note, say, say_once
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.decisions import decision
-from legate_diffuse.observe.explain import Explanation, open_explanation
 from legate_diffuse.observe.ledger import Ledger
 from legate_diffuse.observe.location import locate_operation
 from legate_diffuse.observe.naming import task_name
@@ -102,7 +101,7 @@ class Submitter:
         self.copies = CopyTask(legate, meanings)
         self.choice = ThreadsOrPoints(native, _who_chooses(agreement, checker))
         # for a person who looks on; None in ordinary runs
-        self.explanation: Explanation | None = open_explanation(
+        self.explanation = open_explanation(
             legate, meanings, counters, self._named, self.choice.facts
         )
         self.checker = checker

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,16 +48,54 @@ _UNKNOWN: Final = Operation(_same)
 """Nothing is known of an operation that no kernel can express."""
 
 
+class OperationTable(Mapping[OperationKind, Operation]):
+    """Operations by their kinds, which are made when one of their code is asked for.
+
+    A library has thousands, of which a program uses some ten.
+
+    Args:
+        codes: what makes all operations of a task and a code.
+    """
+
+    def __init__(
+        self,
+        codes: Mapping[tuple[str, str], Callable[[], dict[OperationKind, Operation]]],
+    ) -> None:
+        self._codes = codes
+        self._made: dict[tuple[str, str], dict[OperationKind, Operation]] = {}
+
+    def __getitem__(self, kind: OperationKind) -> Operation:
+        return self._of((kind.task, kind.code))[kind]
+
+    def __iter__(self) -> Iterator[OperationKind]:
+        for code in self._codes:
+            yield from self._of(code)
+
+    def __len__(self) -> int:
+        return sum(len(self._of(code)) for code in self._codes)
+
+    def _of(self, code: tuple[str, str]) -> dict[OperationKind, Operation]:
+        if code not in self._made:
+            self._made[code] = self._codes[code]()
+        return self._made[code]
+
+
 class Operations:
     """The operations that kernels can express."""
 
     def __init__(self, known: Mapping[OperationKind, Operation] = FILLS) -> None:
-        self._known = dict(known)
+        self._libraries = [known]
+        # None stands for what none has
+        self._looked_up: dict[OperationKind, Operation | None] = {}
         self._advisers: list[Callable[[str], str]] = []
 
     def add(self, known: Mapping[OperationKind, Operation]) -> None:
-        """Take in operations of a library."""
-        self._known.update(known)
+        """Take in operations of a library, which may be found when they are asked for.
+
+        They go before those that are here.
+        """
+        self._libraries.insert(0, known)
+        self._looked_up.clear()
 
     def add_adviser(self, advise: Callable[[str], str]) -> None:
         """Take in what says what to write instead of a library's tasks."""
@@ -65,7 +103,7 @@ class Operations:
 
     def covers(self, kind: OperationKind) -> bool:
         """Return whether a kernel can express an operation."""
-        return kind in self._known
+        return self._find(kind) is not None
 
     def lower(
         self, kind: OperationKind, builder: Builder, operands: list[Value]
@@ -77,7 +115,10 @@ class Operations:
         Raises:
             KeyError: no kernel can express it.
         """
-        result = self._known[kind].lowering(Emitter(builder), *operands)
+        found = self._find(kind)
+        if found is None:
+            raise KeyError(kind)
+        result = found.lowering(Emitter(builder), *operands)
         return list(result) if isinstance(result, tuple) else [result]
 
     def reduction(self, kind: OperationKind) -> str | None:
@@ -111,4 +152,10 @@ class Operations:
         return next(filter(None, (each(task) for each in self._advisers)), "")
 
     def _of(self, kind: OperationKind) -> Operation:
-        return self._known.get(kind, _UNKNOWN)
+        return self._find(kind) or _UNKNOWN
+
+    def _find(self, kind: OperationKind) -> Operation | None:
+        if kind not in self._looked_up:
+            found = [known[kind] for known in self._libraries if kind in known]
+            self._looked_up[kind] = found[0] if found else None
+        return self._looked_up[kind]

@@ -113,6 +113,7 @@ class TaskRecognizer:
         if forms is None:
             found = Library(library, self._legate)
             register_all(found, self._own, say_once)
+            self.operations.add(found.table)
             self.operations.add(found.operations)
             if found.advise is not None:
                 self.operations.add_adviser(found.advise)

@@ -56,6 +56,7 @@ class Library:
         name: Legate's name of it.
         forms: how it submits its tasks, by task id.
         operations: what they compute.
+        table: what more they compute, of so many kinds that they are looked up.
         advise: says what to write instead of a task of Legate's name, '' for nothing.
     """
 
@@ -63,6 +64,7 @@ class Library:
         self.name: str = library.name
         self.forms: dict[int, Form] = {}
         self.operations: dict[OperationKind, Operation] = {}
+        self.table: Mapping[OperationKind, Operation] = {}
         self.advise: Callable[[str], str] | None = None
         self._library = library
         self._legate = legate
@@ -304,15 +306,11 @@ class Library:
         """Make the kernel of one operation."""
         operands = (*kind.inputs, *kind.scalars)
         arguments = [Argument(dtype, reads=True, writes=False) for dtype in operands]
+        reduces = operation.operator
         for dtype in kind.outputs:
-            if operation.operator is None:
-                arguments.append(Argument(dtype, reads=False, writes=True))
-            elif dtype in REDUCTIONS[operation.operator]:
-                arguments.append(
-                    Argument(dtype, False, False, reduces=operation.operator)
-                )
-            else:
-                self._refuse(task, f"{operation.operator} does not combine {dtype}")
+            if reduces is not None and dtype not in REDUCTIONS[reduces]:
+                self._refuse(task, f"{reduces} does not combine {dtype}")
+            arguments.append(Argument(dtype, False, reduces is None, reduces=reduces))
         builder = Builder(arguments, ())
         loaded = [builder.load(n) for n in range(len(operands))]
         given = f"of {', '.join(operands)}" if operands else "of nothing"
@@ -328,7 +326,7 @@ class Library:
                 f"the function {given} returns {', '.join(found)}, and the signature "
                 f"says {', '.join(kind.outputs)}",
             )
-        put = builder.store if operation.operator is None else builder.reduce
+        put = builder.store if reduces is None else builder.reduce
         for number, value in enumerate(results, len(operands)):
             put(number, value)
         builder.build()

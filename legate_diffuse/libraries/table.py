@@ -137,15 +137,3 @@ def _through_single(
         return rounded(emit, result) if rounds else result
 
     return lower
-
-
-def expand(
-    task: str, meanings: dict[str, tuple[Meaning, ...]]
-) -> dict[OperationKind, Lowering | LoweringToSeveral]:
-    """Return the lowering of every operation kind of a task's operations."""
-    return {
-        kind: meaning.lowering
-        for code, alternatives in meanings.items()
-        for meaning in alternatives
-        for kind in meaning.kinds(task, code)
-    }

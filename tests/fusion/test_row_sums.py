@@ -23,7 +23,7 @@ PRODUCTS = [
     for index in ("int32", "int64")
 ]
 MEANINGS = Operations(
-    OPERATIONS | dict.fromkeys(PRODUCTS, Operation(call("row_sum"), rows=True))
+    {**OPERATIONS, **dict.fromkeys(PRODUCTS, Operation(call("row_sum"), rows=True))}
 )
 
 HEAD = """

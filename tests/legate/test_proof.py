@@ -17,7 +17,7 @@ import pytest
 
 from legate_diffuse import settings
 from legate_diffuse.interpose.window import window
-from legate_diffuse.launch import proving
+from legate_diffuse.launch import refuting
 from legate_diffuse.proof.validator import Refutation, refute
 
 
@@ -57,7 +57,7 @@ def test_what_is_refuted_runs_unfused_and_leaves_a_report(
     prover = window.submitter.planner._prover
     monkeypatch.setattr(prover, "_how", settings.ALWAYS)
     monkeypatch.setattr(prover, "_warned", False)
-    monkeypatch.setattr(proving, "refute", _as_if_nothing_were_read)
+    monkeypatch.setattr(refuting, "refute", _as_if_nothing_were_read)
     # what is refuted here fails no test
     counters = window.counters
     monkeypatch.setattr(counters, "plans_refuted", counters.plans_refuted)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,12 @@ from covered_operations import Unsupported, unsupported
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder, print_kernel
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
+from legate_diffuse.libraries.operations import (
+    Operation,
+    Operations,
+    OperationTable,
+)
+from legate_diffuse.libraries.table import call
 
 
 def unary(code, dtype, result=None, scalars=()):
@@ -156,3 +163,31 @@ def test_lowers_to_the_documented_kernel():
         "%3: float64 = select %2 %1 %0",
         "store 1 %3",
     ]
+
+
+def test_operations_are_made_when_one_of_their_code_is_asked_for() -> None:
+    asked: list[str] = []
+
+    def make(code: str) -> dict[OperationKind, Operation]:
+        asked.append(code)
+        return {binary(code, "float64"): Operation(call("add"))}
+
+    codes = {("BINARY_OP", code): partial(make, code) for code in ("ADD", "POWER")}
+    table = OperationTable(codes)
+    operations = Operations(table)
+    assert operations.covers(binary("ADD", "float64"))
+    assert not operations.covers(binary("ADD", "int8"))
+    assert not operations.covers(binary("MAXIMUM", "float64"))
+    assert asked == ["ADD"]
+    assert [kind.code for kind in table] == ["ADD", "POWER"]
+    assert len(table) == 2
+
+
+def test_what_is_added_goes_before_what_is_there() -> None:
+    kind = binary("ADD", "float64")
+    operations = Operations({kind: Operation(call("add"))})
+    assert operations.reduction(kind) is None
+    operations.add({kind: Operation(call("add"), "add")})
+    assert operations.reduction(kind) == "add"
+    with pytest.raises(KeyError):
+        operations.lower(binary("MAXIMUM", "float64"), Builder([], ()), [])

@@ -21,7 +21,6 @@ from legate_diffuse.libraries import registry
 from legate_diffuse.libraries.cupynumeric import unary
 from legate_diffuse.libraries.operations import Operation, Operations
 from legate_diffuse.libraries.registry import Library, RegistrationError, register_all
-from legate_diffuse.libraries.table import expand
 
 NAMES = {0: "lib::Axpy", 1: "lib::Raises", 2: "lib::Axpy", 3: "Count<double>"}
 
@@ -302,10 +301,11 @@ def test_an_operation_of_cupynumeric_takes_at_most_three_lines() -> None:
     page = Path(registry.__file__).with_name("README.md").read_text("utf-8")
     (entry,) = re.findall(r"```python\n(\".*?)```", page, re.DOTALL)
     assert entry.count("\n") <= 3
-    table = expand("UNARY_OP", eval(f"{{{entry}}}", vars(unary)))
+    ((code, (meaning,)),) = eval(f"{{{entry}}}", vars(unary)).items()
     kind = OperationKind("UNARY_OP", "SQUARE", ("int32",), ("int32",))
     lib = library()
-    lib.operations = {kind: Operation(lowering) for kind, lowering in table.items()}
+    kinds = meaning.kinds("UNARY_OP", code)
+    lib.operations.update(dict.fromkeys(kinds, Operation(meaning.lowering)))
     assert kernel_of(lib, kind)[1:] == ["%1: int32 = mul %0 %0", "store 1 %1"]
 
 

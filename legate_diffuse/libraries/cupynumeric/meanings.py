@@ -8,6 +8,7 @@ may differ. For reductions see `legate_diffuse.libraries.cupynumeric.reductions`
 Follows: cuPyNumeric (src/cupynumeric)
 """
 
+from functools import partial
 from typing import Final
 
 from legate_diffuse.ir import OperationKind
@@ -23,15 +24,18 @@ from legate_diffuse.kernel.dtypes import (
 from legate_diffuse.libraries.cupynumeric import complex_numbers
 from legate_diffuse.libraries.cupynumeric.binary import BINARY
 from legate_diffuse.libraries.cupynumeric.indexed import INDEXED
-from legate_diffuse.libraries.cupynumeric.reductions import reductions
+from legate_diffuse.libraries.cupynumeric.reductions import REDUCTIONS, reductions
 from legate_diffuse.libraries.cupynumeric.unary import UNARY, same
-from legate_diffuse.libraries.operations import Operation, Operations
+from legate_diffuse.libraries.operations import (
+    Operation,
+    Operations,
+    OperationTable,
+)
 from legate_diffuse.libraries.table import (
     Emitter,
     Lowering,
     LoweringToSeveral,
     Meaning,
-    expand,
 )
 
 
@@ -165,11 +169,29 @@ def _operation(
     )
 
 
-OPERATIONS: Final[dict[OperationKind, Operation]] = {
-    kind: _operation(kind, lowering)
-    for task, meanings in _MEANINGS.items()
-    for kind, lowering in expand(task, meanings).items()
-} | {kind: Operation(lowering, operator) for kind, operator, lowering in reductions()}
+def _operations(task: str, code: str) -> dict[OperationKind, Operation]:
+    return {
+        kind: _operation(kind, meaning.lowering)
+        for meaning in _MEANINGS[task][code]
+        for kind in meaning.kinds(task, code)
+    }
+
+
+def _reductions(task: str, code: str) -> dict[OperationKind, Operation]:
+    return {
+        kind: Operation(lowering, operator)
+        for kind, operator, lowering in reductions(task, code)
+    }
+
+
+OPERATIONS: Final = OperationTable(
+    {
+        (task, code): partial(make, task, code)
+        for make, tasks in ((_operations, _MEANINGS), (_reductions, REDUCTIONS))
+        for task, codes in tasks.items()
+        for code in codes
+    }
+)
 """What each operation of cuPyNumeric computes that fusion covers."""
 
 MEANINGS: Final = Operations(OPERATIONS)

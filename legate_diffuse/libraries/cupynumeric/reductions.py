@@ -15,7 +15,7 @@ binary/binary_red.cc, matrix/dot.cc, matrix/matvecmul.cc)
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from legate_diffuse.ir import OperationKind
@@ -211,7 +211,7 @@ _MATVECMUL: Final[dict[str, tuple[Reduction, ...]]] = {
 }
 """Along an axis: the vector repeats over the rows, the result over the columns."""
 
-_BY_TASK: Final[dict[str, dict[str, tuple[Reduction, ...]]]] = {
+REDUCTIONS: Final[dict[str, dict[str, tuple[Reduction, ...]]]] = {
     "SCALAR_UNARY_RED": _OF_ONE_TO_SCALAR,
     "UNARY_RED": _OF_ONE,
     "BINARY_RED": _OF_TWO,
@@ -224,18 +224,12 @@ _MASKABLE: Final = ("SCALAR_UNARY_RED", "UNARY_RED")
 """Tasks that may have a mask as second input: a point where it is false is left out."""
 
 
-def reductions() -> Iterable[tuple[OperationKind, str, Lowering]]:
+def reductions(task: str, code: str) -> Iterable[tuple[OperationKind, str, Lowering]]:
     """Yield each kind of reduction, its operator and the lowering of its values."""
-    for task, codes in _BY_TASK.items():
-        for code, alternatives in codes.items():
-            for alternative in alternatives:
-                operator = alternative.operator
-                lowering = alternative.lowering
-                for kind in alternative.kinds(task, code):
-                    yield kind, operator, lowering
-                    if task in _MASKABLE:
-                        inputs = (*kind.inputs, "bool")
-                        masked = OperationKind(
-                            task, code, inputs, kind.outputs, kind.scalars
-                        )
-                        yield masked, operator, _masked(operator, lowering)
+    for alternative in REDUCTIONS[task][code]:
+        operator, lowering = alternative.operator, alternative.lowering
+        for kind in alternative.kinds(task, code):
+            yield kind, operator, lowering
+            if task in _MASKABLE:
+                masked = replace(kind, inputs=(*kind.inputs, "bool"))
+                yield masked, operator, _masked(operator, lowering)

@@ -82,7 +82,7 @@ def register(library: Library) -> None:
             repeatable=True,
         )
         library.define(int(task), form, {})
-    library.operations.update(OPERATIONS)
+    library.table = OPERATIONS
     library.advise = advise
 
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refutes plans, or finds nothing against them (``legate_diffuse/proof``).
+
+In a module of its own, as most runs prove nothing, and it takes 20 ms to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from legate_diffuse import settings
+from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.plan import Plan
+from legate_diffuse.ir import Window
+from legate_diffuse.launch.program import write_program
+from legate_diffuse.launch.state import ClosedWindow
+from legate_diffuse.proof.cases import (
+    IN_LARGE_TILES,
+    ONE_WAY,
+    all_ways,
+    small_cases,
+)
+from legate_diffuse.proof.instance import Instance
+from legate_diffuse.proof.report import report
+from legate_diffuse.proof.validator import Case, refute
+
+# Elements of all arrays of a window up to which it is run with the extents it has.
+_SMALL: Final = 1 << 16
+
+
+def cases_of(window: Window, closed: ClosedWindow, plan: Plan, how: str) -> list[Case]:
+    """Return a window with several extents, and ways to run it then."""
+    return list(_cases(window, closed, plan, how))
+
+
+def refutation(
+    window: Window, plan: Plan, cases: list[Case], meanings: Meanings
+) -> str | None:
+    """Return a report of what a plan does wrong in one of the cases, if it does."""
+    found = refute(cases, plan.launches, meanings, write_program)
+    return None if found is None else report(window, plan, found)
+
+
+def _cases(
+    window: Window, closed: ClosedWindow, plan: Plan, how: str
+) -> Iterator[Case]:
+    counts = len(closed.views), len(closed.shapes)
+    if how == settings.AGAIN:
+        yield from small_cases(window, *counts, ONE_WAY)
+        return
+    yield from small_cases(window, *counts, all_ways(plan.launches))
+    actual = _actual_instance(window, closed)
+    if actual.num_elements <= _SMALL:
+        yield actual, (IN_LARGE_TILES,)
+
+
+def _actual_instance(window: Window, closed: ClosedWindow) -> Instance:
+    """Return a window with the extents that it has in the program."""
+    numbers = {root: number for number, root in enumerate(closed.roots)}
+    return Instance(
+        window,
+        {number: tuple(root.shape) for root, number in numbers.items()},
+        closed.views,
+        [numbers[view.root] for view in closed.views],
+        [tuple(shape) for shape in closed.shapes],
+        "the program's own extents",
+    )
