@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _LAUNCHER = "legate.driver.args"
 _PACKAGE = "legate"
 _CORE = "legate.core"
+# So many the interpreter has, NumPy and some modules of a program's.
+_FEW_OBJECTS = 1 << 16
 
 
 def enable() -> None:
@@ -88,6 +90,7 @@ class _AroundImport:
         if name != self._name:
             return None
         sys.meta_path.remove(self)
+        from functools import partial
         from importlib.util import find_spec
 
         spec = find_spec(name)
@@ -95,14 +98,40 @@ class _AroundImport:
             return spec
         execute = spec.loader.exec_module
 
-        def exec_module(module: ModuleType) -> None:
+        def run(module: ModuleType) -> None:
             self._before()
             execute(module)
             if self._after is not None:
                 self._after(module)
 
+        def exec_module(module: ModuleType) -> None:
+            _run_uncollected(partial(run, module))
+
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+def _run_uncollected(run: Callable[[], None]) -> None:
+    """Run an import, of whose objects the garbage collector is not to know.
+
+    They are some 100,000, which live as long as the process. To look through them takes
+    50 ms, several times while they are made, and whenever a program has made a quarter
+    as many. If there are others than those of the interpreter, they may be garbage
+    later, and the collector is told of all.
+    """
+    import gc
+
+    if not gc.isenabled():
+        run()
+        return
+    is_first = len(gc.get_objects()) <= _FEW_OBJECTS
+    gc.disable()
+    try:
+        run()
+    finally:
+        gc.enable()
+    if is_first:
+        gc.freeze()
 
 
 def _add_launcher_flags(args: ModuleType) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 from process import run_alone
 
 # Arrays of several elements are not small: what is done to them waits.
@@ -29,6 +30,31 @@ def loop(steps):
 for _ in range(3):
     loop(200)
 """
+
+
+IMPORT = """
+import gc
+{before}
+frozen = gc.get_freeze_count()
+import legate_diffuse
+legate_diffuse.enable()
+import cupynumeric
+print(gc.get_freeze_count() - frozen > 50_000, gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        ("", "True True"),
+        # whatever a program has made may be garbage later
+        ("made = [[] for _ in range(70_000)]", "False True"),
+        ("gc.disable()", "False False"),
+    ],
+)
+def test_the_collector_is_not_told_of_what_is_imported(before: str, found: str) -> None:
+    done = run_alone(IMPORT.format(before=before))
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{found}\n", "")
 
 
 def run(program: str) -> str:
