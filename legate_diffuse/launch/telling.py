@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.pipeline import Pass, verify_pass
 from legate_diffuse.fusion.plan import Plan
@@ -12,22 +14,17 @@ from legate_diffuse.messages import note
 from legate_diffuse.observe.explain import Explanation
 
 
+@dataclass(slots=True, eq=False)
 class Tell(Step):
     """A window is explained, once it was submitted."""
 
-    __slots__ = ("_explanation", "_plan", "_window")
-
-    def __init__(
-        self, explanation: Explanation, plan: Plan, window: ClosedWindow
-    ) -> None:
-        super().__init__()
-        self._explanation = explanation
-        self._plan = plan
-        self._window = window
+    explanation: Explanation
+    plan: Plan
+    window: ClosedWindow
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Explain it."""
-        self._explanation.add(self._window, self._plan)
+        self.explanation.add(self.window, self.plan)
 
 
 def print_pass(step: Pass, draft: Draft) -> None:
