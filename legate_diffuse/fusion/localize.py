@@ -20,55 +20,52 @@ launch stays in scratch memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, redirected
+from legate_diffuse.fusion.draft import LaunchDraft
+from legate_diffuse.fusion.nest_rewriter import NestRewriter, redirected
 from legate_diffuse.fusion.tile_nests import Divided, divide
 from legate_diffuse.ir import Access, Privilege
 from legate_diffuse.ir.nest import Nest, numbered
 from legate_diffuse.ir.relations import covers_store
 
 
-def localize(
-    nests: Sequence[Nest], liveness: Liveness, numbers: Iterator[int]
-) -> Rewritten | None:
-    """Return nests whose points do not write what others read.
+def localize(draft: LaunchDraft, numbers: Iterator[int]) -> LaunchDraft | None:
+    """Return a launch whose points do not write what others read.
 
     None if that cannot be, as an array may not move to another store, or be copied.
 
     Args:
-        nests: the nests.
-        liveness: what of the launch need not be written, and was written before.
+        draft: the launch, with its nests.
         numbers: gives numbers to new stores and shapes.
     """
-    rewritten = Rewritten(numbered(nests), liveness.scratch)
-    divided = divide(rewritten.nests, rewritten.scratch)
+    liveness = draft.liveness
+    divided = divide(draft.nests, draft.scratch)
     if divided is None:
         return None
     ways = _crossed(divided)
     if not ways:
-        return _without_unneeded(rewritten, divided)
+        return _without_unneeded(draft, divided)
     for store, way in sorted(ways.items()):
         if store in liveness.last:
             way = _Way(False, True)
-        localizer = _Localizer(rewritten, store, numbers)
+        localizer = _Localizer(draft, store, numbers)
         if not localizer.may_be(way, complete=store not in liveness.incomplete):
             return None
-        rewritten = localizer.run(
+        draft = localizer.run(
             way,
             defined=store not in liveness.undefined,
             returns=store not in liveness.last,
         )
-    divided = divide(rewritten.nests, rewritten.scratch)
+    divided = divide(draft.nests, draft.scratch)
     if divided is None or _crossed(divided):
         return None
-    return _without_unneeded(rewritten, divided)
+    return _without_unneeded(draft, divided)
 
 
-def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
+def _without_unneeded(draft: LaunchDraft, divided: Divided) -> LaunchDraft:
     """Drop nests that only write scratch memory that nobody reads."""
     needed = {
         place
@@ -77,13 +74,13 @@ def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
         if halo is not None or axis.placements[place] is None
     }
     nests = numbered(
-        [nest for place, nest in enumerate(rewritten.nests) if place in needed]
+        [nest for place, nest in enumerate(draft.nests) if place in needed]
     )
-    if nests != rewritten.nests:
-        less = divide(nests, rewritten.scratch)
+    if nests != draft.nests:
+        less = divide(nests, draft.scratch)
         if less is not None:
-            return rewritten._replace(nests=nests, divided=less)
-    return rewritten._replace(divided=divided)
+            return draft._replace(nests=nests, divided=less)
+    return draft._replace(divided=divided)
 
 
 class _Way(NamedTuple):
@@ -121,22 +118,20 @@ def _crossed(divided: Divided) -> dict[int, _Way]:
 class _Localizer(NestRewriter):
     """Gives points a copy of their own of one store."""
 
-    def __init__(
-        self, rewritten: Rewritten, store: int, numbers: Iterator[int]
-    ) -> None:
-        super().__init__(rewritten.nests, numbers)
-        self._scratch = rewritten.scratch
+    def __init__(self, draft: LaunchDraft, store: int, numbers: Iterator[int]) -> None:
+        super().__init__(draft.nests, numbers)
+        self._draft = draft
         self._like = next(
             view
-            for nest in rewritten.nests
+            for nest in draft.nests
             for view in nest.views
             if view.store.id == store
         )
         # the first nest that changes the store
         self._first = next(
-            n for n, nest in enumerate(rewritten.nests) if self._changes(nest)
+            n for n, nest in enumerate(draft.nests) if self._changes(nest)
         )
-        own = [a for a in rewritten.nests[self._first].accesses if self._is_of_store(a)]
+        own = [a for a in draft.nests[self._first].accesses if self._is_of_store(a)]
         # whether it writes all of the store, and reads nothing of it
         self._covers = all(a.privilege is Privilege.WRITE for a in own) and any(
             covers_store(a.view) for a in own
@@ -148,8 +143,8 @@ class _Localizer(NestRewriter):
         may_move = not old.fixed or not way.moves
         return may_move and old.replaces is None and (self._covers or complete)
 
-    def run(self, way: _Way, *, defined: bool, returns: bool) -> Rewritten:
-        """Return the nests with a copy in scratch memory, in a fresh store, or both.
+    def run(self, way: _Way, *, defined: bool, returns: bool) -> LaunchDraft:
+        """Return the launch with a copy in scratch memory, in a fresh store, or both.
 
         What was never written to is not copied: Legion ends programs that read it. What
         is in scratch memory in the end is copied from there only if it ``returns``.
@@ -163,8 +158,9 @@ class _Localizer(NestRewriter):
             before.append(self._copy(local, like))
         if way.in_scratch and returns:
             after.append(self._copy(target, replace(like, store=local)))
-        scratch = self._scratch | ({local.id} if way.in_scratch else set())
-        return Rewritten(numbered([*before, *after]), scratch)
+        nests = numbered([*before, *after])
+        scratch = self._draft.scratch | ({local.id} if way.in_scratch else set())
+        return self._draft._replace(nests=nests, scratch=scratch)
 
     def _changes(self, nest: Nest) -> bool:
         return any(self._is_of_store(a) and a.changes for a in nest.accesses)

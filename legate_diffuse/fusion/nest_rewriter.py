@@ -14,31 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-from legate_diffuse.fusion.tile_nests import Divided
 from legate_diffuse.ir import Access, Points, Privilege, Store, View
-from legate_diffuse.ir.nest import Nest, Program, RowsOf, numbered
+from legate_diffuse.ir.nest import Nest, RowsOf, numbered
 from legate_diffuse.ir.region import WHOLE, Zones
 from legate_diffuse.kernel.ir import Argument, Kernel, Load
 from legate_diffuse.kernel.ir import Store as Stored
 from legate_diffuse.kernel.part import part_for
-
-
-class Rewritten(NamedTuple):
-    """Nests of a launch, with those that compute something again or copy it.
-
-    Attributes:
-        nests: the nests; what they use besides the window's stores replaces one.
-        scratch: the ids of the stores that live in the task.
-        divided: how points divide the nests, if several do.
-        program: the schedule of the nests, if somebody has asked what it costs.
-    """
-
-    nests: tuple[Nest, ...]
-    scratch: frozenset[int]
-    divided: Divided | None = None
-    program: Program = Program(())
 
 
 class NestRewriter:

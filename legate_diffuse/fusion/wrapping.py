@@ -34,11 +34,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from legate_diffuse.fusion.draft import LaunchDraft
 from legate_diffuse.fusion.few_rows import is_short, is_short_loop, rows_of
-from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, again
+from legate_diffuse.fusion.nest_rewriter import NestRewriter, again
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.ir import Points, Privilege, Store, View
-from legate_diffuse.ir.nest import Nest, Program, RowsOf, numbered
+from legate_diffuse.ir.nest import Nest, Program, RowsOf
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import (
     may_overlap,
@@ -52,39 +53,33 @@ _MOST_MAKERS: Final = 8
 _MOST_PLACES: Final = 8
 
 
-def compute_far_rows(
-    nests: Sequence[Nest],
-    scratch: frozenset[int],
-    undefined: AbstractSet[int],
-    numbers: Iterator[int],
-) -> Rewritten:
-    """Return nests of a task that runs in one piece, which do not wait for far rows.
+def compute_far_rows(draft: LaunchDraft, numbers: Iterator[int]) -> LaunchDraft:
+    """Return a task that runs in one piece, with nests that do not wait for far rows.
 
     Args:
-        nests: the nests.
-        scratch: the stores that live in the task.
-        undefined: the stores that nothing was written to before.
+        draft: the task, with its nests.
         numbers: gives numbers to new stores and shapes.
     """
-    best = Rewritten(numbered(nests), scratch)
-    reads = list(_FarReads(nests, scratch | undefined).all())
+    nests, scratch = draft.nests, draft.scratch
+    reads = list(_FarReads(nests, scratch | draft.liveness.undefined).all())
     if not reads:
-        return best
+        return draft
     reads.sort(key=lambda read: read.place)
-    best = _scheduled(best)
+    best = _scheduled(draft)
     least = _cost(best)
     chosen: list[_FarRead] = []
     places = [list(own) for _, own in groupby(reads, key=lambda read: read.place)]
     for group in places[:_MOST_PLACES]:
-        tried = _scheduled(_Writer(nests, numbers).run([*chosen, *group], scratch))
+        written, new = _Writer(nests, numbers).run([*chosen, *group])
+        tried = _scheduled(draft._replace(nests=written, scratch=scratch | new))
         if (cost := _cost(tried)) < least:
             best, least = tried, cost
             chosen += group
     return best
 
 
-def _cost(rewritten: Rewritten) -> int:
-    return passes_over_memory(rewritten.program)
+def _cost(draft: LaunchDraft) -> int:
+    return passes_over_memory(draft.program)
 
 
 def passes_over_memory(program: Program) -> int:
@@ -106,8 +101,8 @@ def passes_over_memory(program: Program) -> int:
     return total
 
 
-def _scheduled(rewritten: Rewritten) -> Rewritten:
-    return rewritten._replace(program=schedule(rewritten.nests, rewritten.scratch))
+def _scheduled(draft: LaunchDraft) -> LaunchDraft:
+    return draft._replace(program=schedule(draft.nests, draft.scratch))
 
 
 class _Maker(NamedTuple):
@@ -228,13 +223,13 @@ class _Writer(NestRewriter):
         # by what is computed again
         self._stores: dict[object, Store] = {}
 
-    def run(self, reads: Sequence[_FarRead], scratch: frozenset[int]) -> Rewritten:
-        """Return the nests, with what is read far away from short stores."""
+    def run(self, reads: Sequence[_FarRead]) -> tuple[tuple[Nest, ...], frozenset[int]]:
+        """Return nests that read what is far away from short stores, and these."""
         for read in reads:
             store = self._made(read)
             self._read_from(read.reader, read.argument, store)
-        new = {store.id for store in self._stores.values()}
-        return Rewritten(self._all_nests(), scratch | new)
+        new = frozenset(store.id for store in self._stores.values())
+        return self._all_nests(), new
 
     def _made(self, read: _FarRead) -> Store:
         """Return the short store with the rows that are made for a reader."""
