@@ -132,7 +132,7 @@ def _name_roots(
     planned.tiling = tiling
     planned.nests = [
         PlannedNest(turn, operands=operands)
-        for turn, operands in zip(turns, users.operands(program.nests), strict=True)
+        for turn, operands in zip(turns, users.operands, strict=True)
     ]
     planned.arguments = tuple(window.shown[s.origin].id for s in (*named, *again))
     planned.moved = tuple(
