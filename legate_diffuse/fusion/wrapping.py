@@ -36,10 +36,10 @@ from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.draft import LaunchDraft
 from legate_diffuse.fusion.few_rows import is_short, is_short_loop, rows_of
-from legate_diffuse.fusion.nest_rewriter import NestRewriter, again
+from legate_diffuse.fusion.nest_rewriter import again, copying, moved, new_store
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.ir import Points, Privilege, Store, View
-from legate_diffuse.ir.nest import Nest, Program, RowsOf
+from legate_diffuse.ir.nest import Nest, Program, RowsOf, numbered
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import (
     may_overlap,
@@ -215,11 +215,19 @@ class _FarReads:
         )
 
 
-class _Writer(NestRewriter):
-    """Writes the nests that compute rows again."""
+class _Writer:
+    """Writes the nests that compute rows again.
+
+    Args:
+        nests: the nests.
+        numbers: gives numbers to new stores and shapes.
+    """
 
     def __init__(self, nests: Sequence[Nest], numbers: Iterator[int]) -> None:
-        super().__init__(nests, numbers)
+        self._nests = list(nests)
+        self._numbers = numbers
+        # nests that come before another one
+        self._before: dict[int, list[Nest]] = {}
         # by what is computed again
         self._stores: dict[object, Store] = {}
 
@@ -227,9 +235,18 @@ class _Writer(NestRewriter):
         """Return nests that read what is far away from short stores, and these."""
         for read in reads:
             store = self._made(read)
-            self._read_from(read.reader, read.argument, store)
-        new = frozenset(store.id for store in self._stores.values())
-        return self._all_nests(), new
+            nest = self._nests[read.reader]
+            accesses = list(nest.accesses)
+            accesses[read.argument] = moved(accesses[read.argument], store)
+            self._nests[read.reader] = replace(nest, accesses=tuple(accesses))
+        nests = numbered(
+            [
+                each
+                for place, nest in enumerate(self._nests)
+                for each in (*self._before.get(place, ()), nest)
+            ]
+        )
+        return nests, frozenset(store.id for store in self._stores.values())
 
     def _made(self, read: _FarRead) -> Store:
         """Return the short store with the rows that are made for a reader."""
@@ -237,14 +254,20 @@ class _Writer(NestRewriter):
         rows = reader.accesses[read.argument].view
         key = rows_of(rows), read.makers
         if key not in self._stores:
-            store = self._stores[key] = self._store(rows.store, rows)
+            store = new_store(rows.store, next(self._numbers), rows)
+            self._stores[key] = store
             if read.copies:
                 copied = RowsOf(0, None, rows.recorded)
-                copy = self._copy(store, rows, reader.tasks, copied)
+                shape = next(self._numbers)
+                copy = copying(store, rows, shape, reader.tasks, copied)
                 self._insert(read.place, [copy])
             made = [self._again(maker, store, rows) for maker in read.makers]
             self._insert(read.place, made)
         return self._stores[key]
+
+    def _insert(self, place: int, nests: Sequence[Nest]) -> None:
+        """Let nests come before another one, after those that do so already."""
+        self._before.setdefault(place, []).extend(nests)
 
     def _again(self, maker: _Maker, store: Store, rows: View) -> Nest:
         """Return a nest that makes some rows of a result in a short store."""
