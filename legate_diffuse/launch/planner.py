@@ -75,12 +75,8 @@ class Planner:
 
         Returns its only launch, None if that needs more than loop nests.
         """
-        try:
-            plan = attempt(lambda: self._make_plan(window, lambda kind: True))
-        except FailureError as failure:
-            self._failed("analysis", failure, lambda: self._text(window))
-            return None
-        if not self._accepts(window, plan):
+        plan = self._make_plan(window, lambda kind: True)
+        if plan is None or not self._accepts(window, plan):
             return None
         first = plan.launches[0]
         rest = plan.launches[1:] or first.hoisted or first.late or first.scratch
@@ -88,14 +84,19 @@ class Planner:
 
     def _make_plan(
         self, window: ClosedWindow, traps: Callable[[OperationKind], bool]
-    ) -> Plan:
-        """Plan a window, of some of whose operations original tasks must not run."""
+    ) -> Plan | None:
+        """Plan a window; ``traps`` as in ``make_plan``. None if it fails."""
         meanings, runs_rows = self._meanings, self._kernels.runs_rows()
-        plan: Plan = self.native.call_uncollected(
-            lambda: make_plan(
-                translate(window, meanings), meanings, self.watch, runs_rows, traps
-            )
-        )
+
+        def make() -> Plan:
+            ir = translate(window, meanings)
+            return make_plan(ir, meanings, self.watch, runs_rows, traps)
+
+        try:
+            plan: Plan = attempt(lambda: self.native.call_uncollected(make))
+        except FailureError as failure:
+            self._failed("analysis", failure, lambda: self._text(window))
+            return None
         self._counters.plans_made += 1
         return plan
 
@@ -124,11 +125,7 @@ class Planner:
             return plan
         if len(self._plans) >= MAX_PLANS or len(self._kernels) >= MAX_KERNELS:
             self._forget()
-        try:
-            plan = attempt(lambda: self._make_plan(window, self._traps))
-        except FailureError as failure:
-            self._failed("analysis", failure, lambda: self._text(window))
-            plan = unfused_plan(length)
+        plan = self._make_plan(window, self._traps) or unfused_plan(length)
         # the key is not always that of the operations
         if window.spells_operations():
             self._plans[key] = plan
