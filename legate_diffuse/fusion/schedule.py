@@ -227,6 +227,8 @@ def _lag(earlier: Use, later: Use) -> Rows | None:
 
 def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:
     """Return a scheduled program with circular buffers."""
+    if not scratch:
+        return program
     uses, band_of = program.uses, program.band_of
     bands = []
     for number, band in enumerate(program.bands):

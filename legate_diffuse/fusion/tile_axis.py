@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from legate_diffuse.fusion.axis import Axis, Located, Place, Touched
+from legate_diffuse.fusion.axis import Axis, Located, Touched
 from legate_diffuse.ir import Privilege, View
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.region import BEGIN, END, Endpoint
@@ -94,13 +94,13 @@ class TileAxis:
 
     def begin(self, store: int) -> int | None:
         """Return the place where a store begins."""
-        place = self._place(store, _BEGIN)
+        place = self.axis.place(store, _BEGIN)
         return place.offset if place is not None and place.symbol is None else None
 
     def within(self, store: int, other: int) -> bool:
         """Whether all of a store is known to lie beside another one."""
-        begin, end = self.begin(store), self._place(store, _END)
-        others_begin, others_end = self.begin(other), self._place(other, _END)
+        begin, end = self.begin(store), self.axis.place(store, _END)
+        others_begin, others_end = self.begin(other), self.axis.place(other, _END)
         if begin is None or others_begin is None or begin < others_begin:
             return False
         if store == other:
@@ -112,8 +112,9 @@ class TileAxis:
 
     def fits(self, store: int, other: int) -> bool:
         """Whether a store is known to have at most as many rows as another one."""
-        begin, end = self._place(store, _BEGIN), self._place(store, _END)
-        others_begin, others_end = self._place(other, _BEGIN), self._place(other, _END)
+        place = self.axis.place
+        begin, end = place(store, _BEGIN), place(store, _END)
+        others_begin, others_end = place(other, _BEGIN), place(other, _END)
         if begin is None or others_begin is None or end is None or others_end is None:
             return store == other
         first, last = begin - others_begin, end - others_end
@@ -125,16 +126,13 @@ class TileAxis:
         Its first row, from the leader's last one, and its last row, from the leader's
         first one; None if that is unknown.
         """
-        begin, end = self._place(leader, _BEGIN), self._place(leader, _END)
+        begin, end = self.axis.place(leader, _BEGIN), self.axis.place(leader, _END)
         first = None if end is None else self.axis.resolved(placement.first) - end
         last = None if begin is None else self.axis.resolved(placement.end) - begin
         return (
             None if first is None else first + 1,
             None if last is None else last - 1,
         )
-
-    def _place(self, store: int, at: Endpoint) -> Place | None:
-        return self.axis.place(store, at)
 
     def _beside(self, dims: dict[int, int | None]) -> TileAxis:
         """Return the axis with a nest that is not on it."""
