@@ -124,7 +124,7 @@ class _CheckedOriginal(OriginalStep):
         self._learnt = False
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
-        run, operation = self._run, self._operation
+        run, operation = self._run, self.operation
         submit = super().run
 
         def work() -> None:

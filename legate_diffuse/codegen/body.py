@@ -308,12 +308,12 @@ class _BodyEmitter:
                 if lines is self._loop:
                     return self._memory.load(lines, argument)
                 dtype = self._kernel.arguments[argument].dtype
-                return self._memory.repeated(lines, dtype, f"%a{argument}")
+                return memory.repeated(lines, dtype, "ptr", f"%a{argument}")
             case Scalar(index):
                 place = f"ptr %scalars, i64 {index * SCALAR_STRIDE}"
                 pointer = lines.let(f"getelementptr i8, {place}")
                 dtype = self._kernel.scalars[index]
-                return self._memory.repeated(lines, dtype, pointer)
+                return memory.repeated(lines, dtype, "ptr", pointer)
             case Index(dimension):
                 number = len(self._kernel.arguments)
                 number += self._kernel.indices.index(dimension)

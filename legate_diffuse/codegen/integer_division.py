@@ -25,12 +25,12 @@ _ANCHOR: Final = 1.5 * 2.0**52
 
 
 def emit_quotient(
-    lines: Lines, dtype: str, a: str, b: str, helpers: dict[str, str] | None = None
+    lines: Lines, dtype: str, a: str, b: str, helpers: dict[str, str]
 ) -> str:
     """Emit a / b rounded towards zero; of a division by 0, 0.
 
     The lowest number divided by -1 wraps around. ``helpers`` are the module's functions
-    by name, to which those that are called are added; without it none are.
+    by name, to which those that are called are added.
     """
     kind, flags = lines.vector(LLVM_TYPE[dtype]), lines.vector("i1")
     by_zero = lines.let(f"icmp eq {kind} {b}, zeroinitializer")
@@ -50,7 +50,7 @@ def emit_quotient(
 
 
 def emit_remainder(
-    lines: Lines, dtype: str, a: str, b: str, helpers: dict[str, str] | None = None
+    lines: Lines, dtype: str, a: str, b: str, helpers: dict[str, str]
 ) -> str:
     """Emit a - b * (a / b), which has the sign of a; of a division by 0, 0."""
     kind, flags = lines.vector(LLVM_TYPE[dtype]), lines.vector("i1")
@@ -101,11 +101,11 @@ def gcd_function(name: str, dtype: str, lanes: int, helpers: dict[str, str]) -> 
 
 
 def _divided(
-    lines: Lines, dtype: str, kind: str, a: str, b: str, helpers: dict[str, str] | None
+    lines: Lines, dtype: str, kind: str, a: str, b: str, helpers: dict[str, str]
 ) -> str:
     signed = dtype in SIGNED
     if ITEMSIZE[dtype] == 8:
-        if helpers is None or lines.lanes == 1:
+        if lines.lanes == 1:
             return lines.let(f"{'sdiv' if signed else 'udiv'} {kind} {a}, {b}")
         name = f"@quotient.{dtype}.{lines.lanes}"
         trunc = f"@llvm.trunc.v{lines.lanes}f64"

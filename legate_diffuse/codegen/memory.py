@@ -31,17 +31,6 @@ class Memory:
             for step in kernel.body
         )
 
-    def repeated(self, lines: Lines, dtype: str, pointer: str) -> Parts:
-        """Load one element and repeat it in all lanes."""
-        part = COMPONENT.get(dtype, dtype)
-        size, element = ITEMSIZE[part], memory_type(part)
-        parts = []
-        for number in range(2 if dtype in COMPONENT else 1):
-            place = lines.let(f"getelementptr i8, ptr {pointer}, i64 {number * size}")
-            one = lines.let(f"load {element}, ptr {place}, align {size}")
-            parts.append(truth(lines, part, lines.repeat(element, one)))
-        return tuple(parts)
-
     def load(self, lines: Lines, argument: int) -> Parts:
         """Load the elements of an argument.
 
@@ -110,6 +99,20 @@ class Memory:
         number = lines.let(f"bitcast {kind} {loaded} to {floats}")
         kept = lines.let(f"call {floats} {fence}({floats} {number})")
         return lines.let(f"bitcast {floats} {kept} to {kind}")
+
+
+def repeated(lines: Lines, dtype: str, pointer: str, place: str) -> Parts:
+    """Load one element through a type of pointers, and repeat it in all lanes."""
+    part = COMPONENT.get(dtype, dtype)
+    element, size = memory_type(part), ITEMSIZE[part]
+    parts = []
+    for number in range(1 + (dtype in COMPONENT)):
+        at = place
+        if number:
+            at = lines.let(f"getelementptr i8, {pointer} {place}, i64 {size}")
+        one = lines.let(f"load {element}, {pointer} {at}, align {size}")
+        parts.append(truth(lines, part, lines.repeat(element, one)))
+    return tuple(parts)
 
 
 def _place(lines: Lines, dtype: str, argument: int) -> str:

@@ -46,26 +46,6 @@ def reductions(kernel: Kernel) -> list[Reduce]:
     return [step for step in kernel.body if isinstance(step, Reduce)]
 
 
-def combination(
-    lines: Lines, operator: str, dtype: str, kind: str, old: str, new: str
-) -> str:
-    """Return the instruction for `old operator new` over values of LLVM type `kind`.
-
-    What it needs is emitted.
-    """
-    if operator in ("min", "max"):
-        relation = "gt" if operator == "max" else "lt"
-        if dtype in FLOATS:
-            test = f"fcmp o{relation}"
-        else:
-            test = f"icmp {'s' if dtype in SIGNED else 'u'}{relation}"
-        better = lines.let(f"{test} {kind} {new}, {old}")
-        flags = kind.replace(LLVM_TYPE[dtype], "i1")
-        return f"select {flags} {better}, {kind} {new}, {kind} {old}"
-    step = _FLOAT_STEP[operator] if dtype in FLOATS else operator
-    return f"{step} {kind} {old}, {new}"
-
-
 class Combination:
     """How values are combined with the element of a reducing argument.
 
@@ -105,9 +85,24 @@ class Combination:
             function = f"@complex_mul.{self.dtype}.{lines.lanes}"
             return call_on_parts(lines, function, self.dtype, (*old, *new))
         return [
-            combination(lines, self.operator, self.dtype, kind, before, value)
+            self._step(lines, kind, before, value)
             for before, value in zip(old, new, strict=True)
         ]
+
+    def _step(self, lines: Lines, kind: str, old: str, new: str) -> str:
+        """Return the instruction for one component; what it needs is emitted."""
+        operator, dtype = self.operator, self.dtype
+        if operator in ("min", "max"):
+            relation = "gt" if operator == "max" else "lt"
+            if dtype in FLOATS:
+                test = f"fcmp o{relation}"
+            else:
+                test = f"icmp {'s' if dtype in SIGNED else 'u'}{relation}"
+            better = lines.let(f"{test} {kind} {new}, {old}")
+            flags = kind.replace(self.element, "i1")
+            return f"select {flags} {better}, {kind} {new}, {kind} {old}"
+        step = _FLOAT_STEP[operator] if dtype in FLOATS else operator
+        return f"{step} {kind} {old}, {new}"
 
 
 class Fold:

@@ -91,7 +91,7 @@ def _name_views(planned: PlannedLaunch, program: Program) -> None:
 
 def _users(draft: LaunchDraft) -> RootUsers:
     """Return what the nests of a launch do with stores and buffers."""
-    program, scratch = draft.program, draft.rewritten.scratch
+    program, scratch = draft.program, draft.scratch
     tiled = draft.launch.tiled
     circular = dict(each for band in program.bands for each in band.circular)
     replaced = {store.id for store in program.stores if store.replaces is not None}
@@ -109,9 +109,9 @@ def _users(draft: LaunchDraft) -> RootUsers:
 
 def _tiling(draft: LaunchDraft, users: RootUsers) -> Tiling | None:
     """Return how points divide nests, None if they cannot."""
-    (nests, in_scratch, divided, _), program = draft.rewritten, draft.program
-    if program.nests != nests:
-        divided = divide(program.nests, in_scratch)
+    program, divided = draft.program, draft.divided
+    if program.nests != draft.nests:
+        divided = divide(program.nests, draft.scratch)
     stores = {store.id: store for store in program.stores}
     scratch = [stores[store] for store in users.scratch]
     return tile(divided, tuple(users.arguments), scratch, stores)
@@ -132,7 +132,7 @@ def _name_roots(
     planned.tiling = tiling
     planned.nests = [
         PlannedNest(turn, operands=operands)
-        for turn, operands in zip(turns, users.operands(program.nests), strict=True)
+        for turn, operands in zip(turns, users.operands, strict=True)
     ]
     planned.arguments = tuple(window.shown[s.origin].id for s in (*named, *again))
     planned.moved = tuple(

@@ -80,20 +80,20 @@ class Located:
         end: the place behind the last row.
         distances: for each access how far what it touches is from the row, None if the
             access does not move along.
-        axis: the axis with the nest, None if it has no rows.
+        axis: the axis with the nest, with nothing if that has no rows.
     """
 
     loop: int | None
     first: Place
     end: Place
     distances: tuple[Rows | None, ...]
-    axis: Axis | None
+    axis: Axis
     _touched: dict[int, _Ends] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def nowhere(cls, accesses: int) -> Located:
         """Return what is known of a nest that has no rows."""
-        return cls(None, _START, _START, (None,) * accesses, None)
+        return cls(None, _START, _START, (None,) * accesses, Axis())
 
     def touched(self, view: View) -> _Ends:
         """Return the first row that is touched through a view, and the one behind all.
@@ -107,7 +107,7 @@ class Located:
 
     def _ends(self, view: View) -> _Ends:
         interval = rows_of(view)
-        if self.axis is None or interval is None:
+        if interval is None:
             return None, None
         place, store = self.axis.place, view.store.id
         return place(store, interval.low), place(store, interval.high)
@@ -145,8 +145,8 @@ class Axis:
         self.stores |= other.stores
         self.same |= other.same
 
-    def alternatives(self, nest: Nest) -> Iterator[tuple[Located, Axis]]:
-        """Yield the ways to lay a nest along the axis, with the axis afterwards.
+    def alternatives(self, nest: Nest) -> Iterator[Located]:
+        """Yield the ways to lay a nest along the axis.
 
         They differ in which views lie beside one another, where not all of them can.
         In one of them the nest has nothing to do with what is on the axis; its rows
@@ -158,7 +158,7 @@ class Axis:
         loop = row_loop(nest.views)
         others = []
         for alternative in self.laid(loop, [_rows(view, loop) for view in nest.views]):
-            if any([isinstance(each, Distance) for each in alternative[0].distances]):
+            if any([isinstance(each, Distance) for each in alternative.distances]):
                 others.append(alternative)
             else:
                 yield alternative
@@ -170,7 +170,7 @@ class Axis:
         rows: Sequence[Touched | None],
         *,
         complete: bool = False,
-    ) -> Iterator[tuple[Located, Axis]]:
+    ) -> Iterator[Located]:
         """Yield the same for a nest that touches these rows, with its loop.
 
         With ``complete`` only those in which all that moves is at a constant distance.
@@ -184,7 +184,7 @@ class Axis:
             located = axis._locate(loop, rows, leader, moving, complete)
             if located is not None and located.distances not in tried:
                 tried.add(located.distances)
-                yield located, axis
+                yield located
             if not self._knows(leader):
                 return
 

@@ -45,7 +45,7 @@ def without_dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> 
         for store in seen if is_known else task.stores:
             written.pop(store, None)
         read |= task.stores
-    return replace(window, dead=frozenset(dead))
+    return replace(window, dead=frozenset(dead)) if dead else window
 
 
 def _is_overwritten(view: View, written: Collection[View]) -> bool:

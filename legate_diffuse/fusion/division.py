@@ -30,6 +30,8 @@ from legate_diffuse.ir.task import first_accesses
 def divide_small_arrays(window: Window) -> Window:
     """Return a window whose small arrays beside divided ones are no single ones."""
     tasks = [task for _, task in window.running]
+    if all([task.single for task in tasks]):
+        return window
     divided = _between(window, tasks) | _computed_of_sums(window, tasks)
     if not divided:
         return window

@@ -3,43 +3,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from typing import NamedTuple
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.memo import Memo
-from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.fusion.renaming import Renaming
-from legate_diffuse.ir import Window
+from legate_diffuse.fusion.tile_nests import Divided
+from legate_diffuse.ir import OperationKind, Window
 from legate_diffuse.ir.nest import Nest, Program
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchDraft:
+class LaunchDraft(NamedTuple):
     """A launch on its way to a task; each pass fills in a part.
 
     Attributes:
         launch: its groups.
         liveness: what it need not write.
-        nests: its nests with their kernels.
-        rewritten: the nests that it runs.
-        program: their schedule.
+        nests: its nests with their kernels, then with those that compute something
+            again or copy it; what these use besides the window's stores replaces one.
+        scratch: the ids of the stores that live in the task.
+        divided: how points divide the nests, if several do.
+        program: their schedule; it is known before that pass if somebody has asked what
+            it costs.
         planned: what is to be submitted.
     """
 
     launch: Launch
-    liveness: Liveness = Liveness(())  # noqa: RUF009 (it is frozen)
+    liveness: Liveness = Liveness(())
     nests: tuple[Nest, ...] = ()
-    rewritten: Rewritten = Rewritten((), frozenset())  # noqa: RUF009
-    program: Program = Program(())  # noqa: RUF009
+    scratch: frozenset[int] = frozenset()
+    divided: Divided | None = None
+    program: Program = Program(())
     planned: PlannedLaunch | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A window on its way to a plan; each pass returns one with more in it.
 
     Attributes:
@@ -47,23 +50,27 @@ class Draft:
         meanings: what they mean.
         renaming: the window with new names, which all that follows is about.
         runs_rows: whether nests may run as a whole on one row after the other.
+        traps: which operations' original tasks must not run if kernels can instead,
+            besides those that their meanings name.
         kept: ids of stores whose names stay.
         cuts: tasks, by position, that share no launch on several points with those
             before them.
         groups: which tasks share a loop nest.
         launches: which groups share a task, in the order in which these run.
-        memo: what has been made of parts of ``renaming.window``.
+        memo: what has been made of parts of ``renaming.window``; ``run_passes`` gives each
+            window one of its own.
     """
 
     window: Window
     meanings: Meanings
     renaming: Renaming
     runs_rows: bool = False
+    traps: Callable[[OperationKind], bool] = lambda kind: False
     kept: frozenset[int] = frozenset()
     cuts: frozenset[int] = frozenset()
     groups: tuple[Grouping, ...] = ()
     launches: tuple[LaunchDraft, ...] = ()
-    memo: Memo = field(default_factory=Memo)
+    memo: Memo = Memo()
 
     @property
     def planned(self) -> tuple[PlannedLaunch, ...]:

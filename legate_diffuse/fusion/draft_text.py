@@ -76,7 +76,7 @@ def copies(draft: Draft) -> str:
     return _lines(
         f"nest {nest.number} shape {nest.shape}: {_accesses(nest)}"
         for each in draft.launches
-        for nest in each.rewritten.nests
+        for nest in each.nests
     )
 
 

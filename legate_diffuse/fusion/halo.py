@@ -105,7 +105,7 @@ def halos(
         along = [
             (access, distance)
             for access, distance in zip(nest.accesses, placement.distances, strict=True)
-            if distance is not None
+            if isinstance(distance, int)
         ]
         halo: Halo | None = None
         for access, distance in along:

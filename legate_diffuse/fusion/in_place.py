@@ -34,6 +34,8 @@ def written_in_place(
         circular: those that have a circular buffer, which others do not share.
     """
     full = scratch - circular.keys()
+    if not full:
+        return {}
     uses, band_of = program.uses, program.band_of
     places: dict[int, int] = {}
     for place, nest in enumerate(program.nests):

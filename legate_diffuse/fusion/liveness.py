@@ -62,12 +62,9 @@ def analyse_liveness(
     liveness: list[Liveness] = []
     later = _Later()
     unwritten = _unwritten(window, launches)
-    for launch, (undefined, incomplete) in zip(
-        reversed(launches), reversed(unwritten), strict=True
-    ):
+    for launch, before in zip(reversed(launches), reversed(unwritten), strict=True):
         if launch.fused:
-            dead = _analyse_fused(window, launch, later, undefined)
-            liveness.append(replace(dead, incomplete=incomplete))
+            liveness.append(_analyse_fused(window, launch, later, *before))
         else:
             liveness.append(_analyse_original(window, launch, later))
         for position in launch.tasks:
@@ -81,10 +78,13 @@ def analyse_liveness(
 def _unwritten(
     window: Window, launches: Sequence[Launch]
 ) -> list[tuple[frozenset[int], frozenset[int]]]:
-    """Return for each launch what nothing, and not all, was written of before it."""
+    """Return for each launch what nothing, and not all, was written of before it.
+
+    The latter only if points of a launch may have to copy it.
+    """
     unwritten = []
     undefined = frozenset(store.id for store in window.stores if store.undefined)
-    incomplete = undefined
+    incomplete = undefined if any(each.tiled for each in launches) else frozenset()
     left: dict[int, Uncovered] = {}
     for launch in launches:
         unwritten.append((undefined, incomplete - undefined))
@@ -159,7 +159,11 @@ def _analyse_original(window: Window, launch: Launch, later: _Later) -> Liveness
 
 
 def _analyse_fused(
-    window: Window, launch: Launch, later: _Later, undefined: frozenset[int]
+    window: Window,
+    launch: Launch,
+    later: _Later,
+    undefined: frozenset[int],
+    incomplete: frozenset[int],
 ) -> Liveness:
     nests: list[NestLiveness] = []
     touched = later.touched | later.deferred
@@ -183,7 +187,7 @@ def _analyse_fused(
         scratch = _scratch(window, launch, later.touched | later.deferred, undefined)
     if launch.tiled:
         last = _dead(window, launch, later.touched | later.deferred) - scratch
-    return Liveness(tuple(nests), scratch, deferrable, undefined, last=last)
+    return Liveness(tuple(nests), scratch, deferrable, undefined, incomplete, last)
 
 
 def _dead(window: Window, launch: Launch, touched_later: set[int]) -> frozenset[int]:

@@ -20,55 +20,47 @@ launch stays in scratch memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, redirected
+from legate_diffuse.fusion.draft import LaunchDraft
+from legate_diffuse.fusion.nest_rewriter import copying, new_store, redirected
 from legate_diffuse.fusion.tile_nests import Divided, divide
-from legate_diffuse.ir import Access, Privilege
-from legate_diffuse.ir.nest import Nest, numbered
+from legate_diffuse.ir import Privilege
+from legate_diffuse.ir.nest import numbered
 from legate_diffuse.ir.relations import covers_store
 
 
-def localize(
-    nests: Sequence[Nest], liveness: Liveness, numbers: Iterator[int]
-) -> Rewritten | None:
-    """Return nests whose points do not write what others read.
+def localize(draft: LaunchDraft, numbers: Iterator[int]) -> LaunchDraft | None:
+    """Return a launch whose points do not write what others read.
 
     None if that cannot be, as an array may not move to another store, or be copied.
 
     Args:
-        nests: the nests.
-        liveness: what of the launch need not be written, and was written before.
+        draft: the launch, with its nests.
         numbers: gives numbers to new stores and shapes.
     """
-    rewritten = Rewritten(numbered(nests), liveness.scratch)
-    divided = divide(rewritten.nests, rewritten.scratch)
+    divided = divide(draft.nests, draft.scratch)
     if divided is None:
         return None
     ways = _crossed(divided)
     if not ways:
-        return _without_unneeded(rewritten, divided)
+        return _without_unneeded(draft, divided)
     for store, way in sorted(ways.items()):
-        if store in liveness.last:
+        if store in draft.liveness.last:
             way = _Way(False, True)
-        localizer = _Localizer(rewritten, store, numbers)
-        if not localizer.may_be(way, complete=store not in liveness.incomplete):
+        localized = _localized(draft, store, way, numbers)
+        if localized is None:
             return None
-        rewritten = localizer.run(
-            way,
-            defined=store not in liveness.undefined,
-            returns=store not in liveness.last,
-        )
-    divided = divide(rewritten.nests, rewritten.scratch)
+        draft = localized
+    divided = divide(draft.nests, draft.scratch)
     if divided is None or _crossed(divided):
         return None
-    return _without_unneeded(rewritten, divided)
+    return _without_unneeded(draft, divided)
 
 
-def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
+def _without_unneeded(draft: LaunchDraft, divided: Divided) -> LaunchDraft:
     """Drop nests that only write scratch memory that nobody reads."""
     needed = {
         place
@@ -77,13 +69,13 @@ def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
         if halo is not None or axis.placements[place] is None
     }
     nests = numbered(
-        [nest for place, nest in enumerate(rewritten.nests) if place in needed]
+        [nest for place, nest in enumerate(draft.nests) if place in needed]
     )
-    if nests != rewritten.nests:
-        less = divide(nests, rewritten.scratch)
+    if nests != draft.nests:
+        less = divide(nests, draft.scratch)
         if less is not None:
-            return rewritten._replace(nests=nests, divided=less)
-    return rewritten._replace(divided=divided)
+            return draft._replace(nests=nests, divided=less)
+    return draft._replace(divided=divided)
 
 
 class _Way(NamedTuple):
@@ -118,56 +110,43 @@ def _crossed(divided: Divided) -> dict[int, _Way]:
     return crossed
 
 
-class _Localizer(NestRewriter):
-    """Gives points a copy of their own of one store."""
+def _localized(
+    draft: LaunchDraft, store: int, way: _Way, numbers: Iterator[int]
+) -> LaunchDraft | None:
+    """Return a launch whose points have a copy of their own of a store.
 
-    def __init__(
-        self, rewritten: Rewritten, store: int, numbers: Iterator[int]
-    ) -> None:
-        super().__init__(rewritten.nests, numbers)
-        self._scratch = rewritten.scratch
-        self._like = next(
-            view
-            for nest in rewritten.nests
-            for view in nest.views
-            if view.store.id == store
-        )
-        # the first nest that changes the store
-        self._first = next(
-            n for n, nest in enumerate(rewritten.nests) if self._changes(nest)
-        )
-        own = [a for a in rewritten.nests[self._first].accesses if self._is_of_store(a)]
-        # whether it writes all of the store, and reads nothing of it
-        self._covers = all(a.privilege is Privilege.WRITE for a in own) and any(
-            covers_store(a.view) for a in own
-        )
-
-    def may_be(self, way: _Way, *, complete: bool) -> bool:
-        """Whether the store may move, and is ``complete`` if it must be copied."""
-        old = self._like.store
-        may_move = not old.fixed or not way.moves
-        return may_move and old.replaces is None and (self._covers or complete)
-
-    def run(self, way: _Way, *, defined: bool, returns: bool) -> Rewritten:
-        """Return the nests with a copy in scratch memory, in a fresh store, or both.
-
-        What was never written to is not copied: Legion ends programs that read it. What
-        is in scratch memory in the end is copied from there only if it ``returns``.
-        """
-        like, old, first = self._like, self._like.store, self._first
-        target = self._store(old) if way.moves else old
-        local = self._store(old) if way.in_scratch else target
-        before = self._nests[:first]
-        after = [redirected(nest, old.id, local) for nest in self._nests[first:]]
-        if defined and not self._covers:
-            before.append(self._copy(local, like))
-        if way.in_scratch and returns:
-            after.append(self._copy(target, replace(like, store=local)))
-        scratch = self._scratch | ({local.id} if way.in_scratch else set())
-        return Rewritten(numbered([*before, *after]), scratch)
-
-    def _changes(self, nest: Nest) -> bool:
-        return any(self._is_of_store(a) and a.changes for a in nest.accesses)
-
-    def _is_of_store(self, access: Access) -> bool:
-        return access.view.store.id == self._like.store.id
+    It is in scratch memory, in a fresh store, or both. None if the store may not move,
+    or be copied. What was never written to is not copied: Legion ends programs that
+    read it. What is in scratch memory in the end is copied from there only if somebody
+    uses it after the launch.
+    """
+    liveness = draft.liveness
+    uses = [
+        (place, access)
+        for place, nest in enumerate(draft.nests)
+        for access in nest.accesses
+        if access.view.store.id == store
+    ]
+    like = uses[0][1].view
+    old = like.store
+    first = next(place for place, access in uses if access.changes)
+    own = [access for place, access in uses if place == first]
+    # whether the first nest that changes the store writes all, and reads nothing of it
+    covers = all(a.privilege is Privilege.WRITE for a in own) and any(
+        covers_store(a.view) for a in own
+    )
+    may_move = not (way.moves and old.fixed) and old.replaces is None
+    if not may_move or not (covers or store not in liveness.incomplete):
+        return None
+    target = new_store(old, next(numbers)) if way.moves else old
+    local = new_store(old, next(numbers)) if way.in_scratch else target
+    before = list(draft.nests[:first])
+    after = [redirected(nest, store, local) for nest in draft.nests[first:]]
+    if not covers and store not in liveness.undefined:
+        before.append(copying(local, like, next(numbers)))
+    if way.in_scratch and store not in liveness.last:
+        after.append(copying(target, replace(like, store=local), next(numbers)))
+    return draft._replace(
+        nests=numbered([*before, *after]),
+        scratch=draft.scratch | ({local.id} if way.in_scratch else set()),
+    )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Final
@@ -21,14 +21,13 @@ from legate_diffuse.fusion.localize import localize
 from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.memo import Memo
-from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.fusion.wrapping import compute_far_rows
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir import IndexTask, OperationKind, Window
 from legate_diffuse.ir.nest import Nest, Program, alone, numbered
 from legate_diffuse.ir.verify import verify_window
 
@@ -37,35 +36,34 @@ def _window(draft: Draft) -> Draft:
     # in every run, as libraries say what their tasks do
     verify_window(draft.window)
     window = without_dead_tasks(draft.window, partial(covered, draft.meanings))
-    return replace(draft, window=window)
+    return draft._replace(window=window)
 
 
 def _division(draft: Draft) -> Draft:
-    return replace(draft, window=divide_small_arrays(draft.window))
+    return draft._replace(window=divide_small_arrays(draft.window))
 
 
 def _renaming(draft: Draft) -> Draft:
     is_copy = partial(copies, draft.meanings)
     renaming = rename(draft.window, is_copy, draft.kept)
-    return replace(draft, renaming=renaming)
+    return draft._replace(renaming=renaming)
 
 
 def _groups(draft: Draft) -> Draft:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
     groups = sink(group_window(window, known))
-    return replace(draft, groups=with_refusals(groups, known))
+    return draft._replace(groups=with_refusals(groups, known))
 
 
 def _launches(draft: Draft) -> Draft:
     launches = form_launches(
         draft.renaming.window,
         draft.groups,
-        lambda task: draft.meanings.traps(task.kind),
+        lambda task: draft.traps(task.kind) or draft.meanings.traps(task.kind),
         draft.cuts,
         draft.memo,
     )
-    return replace(
-        draft,
+    return draft._replace(
         launches=tuple(map(LaunchDraft, launches)),
         kept=draft.kept | _scattered(draft, launches),
     )
@@ -74,13 +72,13 @@ def _launches(draft: Draft) -> Draft:
 def _scalars(draft: Draft) -> Draft:
     launches = [each.launch for each in draft.launches]
     more = rematerialize_scalars(draft.renaming.window, launches)
-    return replace(draft, launches=tuple(map(LaunchDraft, more)))
+    return draft._replace(launches=tuple(map(LaunchDraft, more)))
 
 
 def _liveness(draft: Draft) -> Draft:
     launches = [each.launch for each in draft.launches]
     liveness = analyse_liveness(draft.renaming.window, launches)
-    return replace(draft, launches=tuple(map(LaunchDraft, launches, liveness)))
+    return draft._replace(launches=tuple(map(LaunchDraft, launches, liveness)))
 
 
 def _on_each_launch(
@@ -97,7 +95,7 @@ def _on_each_launch(
                 cuts |= {cut(draft.renaming.window, each.launch, cuts)}
             else:
                 launches.append(changed)
-        return replace(draft, launches=tuple(launches), cuts=cuts)
+        return draft._replace(launches=tuple(launches), cuts=cuts)
 
     return run
 
@@ -123,7 +121,7 @@ def _kernels(draft: Draft, each: LaunchDraft) -> LaunchDraft:
             nest = draft.memo.of(key, partial(_lowered, draft, *key))
             if nest is not None:
                 nests.append(nest)
-    return replace(each, nests=tuple(nests))
+    return each._replace(nests=tuple(nests))
 
 
 def _lowered(
@@ -141,17 +139,12 @@ def _copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
 
     Those nests that may run row by row need no bands.
     """
-    launch, live, nests = each.launch, each.liveness, each.nests
-    window = draft.renaming.window
+    launch, window = each.launch, draft.renaming.window
     numbers = count(draft.memo.of(_unused, partial(_unused, window)))
-    rewritten: Rewritten | None
+    live = each._replace(nests=numbered(each.nests), scratch=each.liveness.scratch)
     if launch.fused and not launch.partitioned and not draft.runs_rows:
-        rewritten = compute_far_rows(nests, live.scratch, live.undefined, numbers)
-    elif launch.tiled and nests:
-        rewritten = localize(nests, live, numbers)
-    else:
-        rewritten = Rewritten(numbered(nests), live.scratch)
-    return None if rewritten is None else replace(each, rewritten=rewritten)
+        return compute_far_rows(live, numbers)
+    return localize(live, numbers) if launch.tiled and live.nests else live
 
 
 def _unused(window: Window) -> int:
@@ -161,18 +154,18 @@ def _unused(window: Window) -> int:
 
 @_on_each_launch
 def _schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
-    program = each.rewritten.program
+    program = each.program
     if each.launch.partitioned and not each.launch.tiled:
-        program = Program(tuple(map(alone, each.rewritten.nests)))
+        program = Program(tuple(map(alone, each.nests)))
     elif not program.bands:
-        program = schedule(each.rewritten.nests, each.rewritten.scratch)
-    return replace(each, program=program)
+        program = schedule(each.nests, each.scratch)
+    return each._replace(program=program)
 
 
 @_on_each_launch
 def _arguments(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
     planned = plan_launch(draft.window, draft.renaming, each, runs_rows=draft.runs_rows)
-    return None if planned is None else replace(each, planned=planned)
+    return None if planned is None else each._replace(planned=planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,14 +212,16 @@ def make_plan(
     meanings: Meanings,
     watch: Watch | None = None,
     runs_rows: bool = False,
+    traps: Callable[[OperationKind], bool] = lambda kind: False,
 ) -> Plan:
     """Analyse a window of operations with these meanings.
 
     ``watch`` is called after each pass (``fusion/README.md``). Nests whose rows are
     independent are found if they can run as a whole on one row after the other
-    (``runs_rows``).
+    (``runs_rows``). ``traps`` tells of which operations, besides those that their
+    meanings name, no original task must run if a kernel can instead.
     """
-    draft = Draft(window, meanings, Renaming(window), runs_rows)
+    draft = Draft(window, meanings, Renaming(window), runs_rows, traps)
     made = run_passes(draft, watch)
     return Plan(made.planned, len(window.tasks), never_made(made.window))
 
@@ -236,16 +231,17 @@ def run_passes(draft: Draft, watch: Watch | None = None) -> Draft:
 
     More names have to stay then, or a launch on several points becomes two.
     """
+    draft = draft._replace(memo=Memo())
     passes: tuple[Pass, ...] = PASSES
     while passes:
         step, *rest = passes
         made = step.run(draft)
         if made.kept != draft.kept:
             # cuts were for the names that could not be
-            draft = replace(draft, kept=made.kept, cuts=frozenset(), memo=Memo())
+            draft = draft._replace(kept=made.kept, cuts=frozenset(), memo=Memo())
             passes = PASSES
         elif made.cuts != draft.cuts:
-            draft = replace(draft, cuts=made.cuts)
+            draft = draft._replace(cuts=made.cuts)
             passes = PASSES[_LAUNCHES:]
         else:
             draft, passes = made, tuple(rest)

@@ -21,6 +21,8 @@ def rematerialize_scalars(
     window: Window, launches: Sequence[Launch]
 ) -> tuple[Launch, ...]:
     """Return the launches, with scalar work added to those that use its results."""
+    if not any(launch.partitioned for launch in launches):
+        return tuple(launches)
     known = _Known(window)
     extended: list[Launch] = []
     for launch in launches:

@@ -68,6 +68,8 @@ def rename(
         copies: whether a task copies its input to its output.
         kept: ids of stores whose names stay.
     """
+    if len(window.running) < 2:
+        return Renaming(window)
     history = _History(window, kept)
     chosen = _choose(history, copies)
     unread = _dead_writes(history)

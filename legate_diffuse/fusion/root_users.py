@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from legate_diffuse.ir.relations import covers_store
 class _RootAccess:
     """A root that a program names; ``covered`` once all of it is written."""
 
+    number: int
     privilege: int = 0
     covered: bool = False
     operator: str = ""
@@ -50,6 +51,12 @@ class RootUsers:
 
     Stores in ``places`` have the buffers of others, and those in ``circular`` need so
     many rows more than those of a block.
+
+    Attributes:
+        arguments: what the task is passed, in order.
+        scratch: the buffers in scratch memory, in order, by the first of their stores.
+        operands: for each access of each nest which argument of the task it is, or
+            which buffer, from -1 downwards.
     """
 
     def __init__(
@@ -63,6 +70,9 @@ class RootUsers:
     ) -> None:
         self.arguments: dict[Passed, _RootAccess] = {}
         self.scratch: dict[int, Buffer] = {}
+        self.operands: list[tuple[int, ...]] = []
+        # by the first of its stores
+        self._buffers: dict[int, int] = {}
         self._tiled = tiled
         self._in_scratch = in_scratch
         self._undefined = undefined
@@ -71,23 +81,28 @@ class RootUsers:
 
     def add(self, number: int, nest: Nest) -> None:
         """Take in a nest, by its number."""
-        roots: list[_RootAccess | None] = []
-        for access, passed in zip(nest.accesses, self._passed(nest), strict=True):
+        operands: list[int] = []
+        changed: list[tuple[_RootAccess, View]] = []
+        all_passed = passed_by(nest, tiled=self._tiled)
+        for access, passed in zip(nest.accesses, all_passed, strict=True):
             if passed.store in self._in_scratch:
                 place = self._places.get(passed.store, passed.store)
                 known = self.scratch.get(place) or self._buffer(access.view, number)
                 self.scratch[place] = known._replace(last=number)
-                roots.append(None)
+                buffer = self._buffers.setdefault(place, ~len(self._buffers))
+                operands.append(buffer)
                 continue
             root = self._argument(passed)
+            operands.append(root.number)
             _use(root, access.privilege, self._covers(access.view))
             if access.privilege is REDUCE:
                 root.operator = access.operator
-            roots.append(root)
-        for used, access in zip(roots, nest.accesses, strict=True):
+            if access.changes:
+                changed.append((root, access.view))
+        self.operands.append(tuple(operands))
+        for root, view in changed:
             # reading through another view comes before what the nest writes
-            if used is not None and access.changes:
-                used.covered |= self._covers(access.view)
+            root.covered |= self._covers(view)
 
     def _buffer(self, view: View, number: int) -> Buffer:
         """Return the buffer of a view's store, which a nest is the first to use."""
@@ -96,14 +111,11 @@ class RootUsers:
             return Buffer(view.recorded, number, number, spread)
         return Buffer(rows, number, number, spread, thin=True)
 
-    def _passed(self, nest: Nest) -> tuple[Passed, ...]:
-        return passed_by(nest, tiled=self._tiled)
-
     def _argument(self, passed: Passed) -> _RootAccess:
         if passed.image_of is not None:
             # what points to an image comes before it
             _use(self._argument(passed.image_of), READ, covers=False)
-        return self.arguments.setdefault(passed, _RootAccess())
+        return self.arguments.setdefault(passed, _RootAccess(len(self.arguments)))
 
     def _covers(self, view: View) -> bool:
         """Whether writing a root through a view loses nothing of the root."""
@@ -116,23 +128,6 @@ class RootUsers:
             REDUCE + OPERATORS[access.operator] if reduces else access.privilege
             for access, reduces in zip(self.arguments.values(), shared, strict=True)
         )
-
-    def operands(self, nests: Iterable[Nest]) -> list[tuple[int, ...]]:
-        """Return for each access of nests which argument of the task it is.
-
-        Or which buffer in scratch memory, from -1 downwards.
-        """
-        arguments = {passed: place for place, passed in enumerate(self.arguments)}
-        buffers = {store: ~place for place, store in enumerate(self.scratch)}
-        return [
-            tuple(
-                buffers[self._places.get(passed.store, passed.store)]
-                if passed.store in self._in_scratch
-                else arguments[passed]
-                for passed in self._passed(nest)
-            )
-            for nest in nests
-        ]
 
 
 def _use(argument: _RootAccess, privilege: int, covers: bool) -> None:

@@ -143,11 +143,11 @@ class BandBuilder:
     def join(self, number: int, nest: Nest) -> bool:
         """Take in a nest, if it can take turns with the others."""
         return any(
-            self._join(number, nest, *alternative)
+            self._join(number, nest, alternative)
             for alternative in self._axis.alternatives(nest)
         )
 
-    def _join(self, number: int, nest: Nest, located: Located, axis: Axis) -> bool:
+    def _join(self, number: int, nest: Nest, located: Located) -> bool:
         """Take in a nest, if it can take turns with the others where it is laid."""
         uses = uses_of(number, nest, located)
         pairs = list(self.uses.conflicts(uses))
@@ -155,14 +155,14 @@ class BandBuilder:
         if shift is None or len(landmarks_of(shift)) > _MOST_LANDMARKS:
             return False
         margin = self._margin(pairs)
-        self._axis = axis
+        self._axis = located.axis
         self.turns[number] = Turn(nest, located.loop, shift, located.distances, margin)
         self.uses.note(uses)
         return True
 
     def obstacles(self, nest: Nest) -> set[int]:
         """Return the turns that keep a nest from joining, or from coming before all."""
-        located = next((laid for laid, _ in self._axis.alternatives(nest)), None)
+        located = next(self._axis.alternatives(nest), None)
         nowhere = Located.nowhere(len(nest.accesses))
         pairs = list(self.uses.conflicts(uses_of(-1, nest, located or nowhere)))
         far = located is None or self._shift(pairs) is not None
@@ -227,6 +227,8 @@ def _lag(earlier: Use, later: Use) -> Rows | None:
 
 def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:
     """Return a scheduled program with circular buffers."""
+    if not scratch:
+        return program
     uses, band_of = program.uses, program.band_of
     bands = []
     for number, band in enumerate(program.bands):
@@ -235,7 +237,7 @@ def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:
             for store, spread in spreads(band.turns)
             if store in scratch and {band_of[use] for use in uses[store]} == {number}
         )
-        bands.append(replace(band, circular=circular))
+        bands.append(replace(band, circular=circular) if circular else band)
     return Program(tuple(bands))
 
 

@@ -27,6 +27,8 @@ def sink(groups: Sequence[Group]) -> tuple[Group, ...]:
 
     Only what runs in one process moves, and not past tasks that are not fused.
     """
+    if len(groups) < 2:
+        return tuple(groups)
     sunk = list(groups)
     bands = _bands(groups)
     for place in range(len(sunk)):

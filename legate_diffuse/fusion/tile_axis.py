@@ -12,32 +12,15 @@ launch is. Places along an axis are those of ``axis.py``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Final
 
-from legate_diffuse.fusion.axis import Axis, Place, Touched
+from legate_diffuse.fusion.axis import Axis, Located, Touched
 from legate_diffuse.ir import Privilege, View
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.region import BEGIN, END, Endpoint
 
 _BEGIN: Final = Endpoint(BEGIN, 0)
 _END: Final = Endpoint(END, 0)
-
-
-class Placement(NamedTuple):
-    """Where a nest is on the axis.
-
-    Attributes:
-        loop: its loop along the axis, None if it has a single row there.
-        distances: for each access how far what it touches is from the row, None if the
-            access does not move along, or moves along with landmarks.
-        first: the place of its first row.
-        end: the place behind its last row.
-    """
-
-    loop: int | None
-    distances: tuple[int | None, ...]
-    first: Place
-    end: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +41,7 @@ class TileAxis:
     number: int
     dims: dict[int, int | None] = field(default_factory=dict)
     axis: Axis = field(default_factory=Axis)
-    placements: tuple[Placement | None, ...] = ()
+    placements: tuple[Located | None, ...] = ()
     partial: frozenset[int] = frozenset()
     spread: int = 0
 
@@ -111,13 +94,13 @@ class TileAxis:
 
     def begin(self, store: int) -> int | None:
         """Return the place where a store begins."""
-        place = self._place(store, _BEGIN)
+        place = self.axis.place(store, _BEGIN)
         return place.offset if place is not None and place.symbol is None else None
 
     def within(self, store: int, other: int) -> bool:
         """Whether all of a store is known to lie beside another one."""
-        begin, end = self.begin(store), self._place(store, _END)
-        others_begin, others_end = self.begin(other), self._place(other, _END)
+        begin, end = self.begin(store), self.axis.place(store, _END)
+        others_begin, others_end = self.begin(other), self.axis.place(other, _END)
         if begin is None or others_begin is None or begin < others_begin:
             return False
         if store == other:
@@ -129,31 +112,27 @@ class TileAxis:
 
     def fits(self, store: int, other: int) -> bool:
         """Whether a store is known to have at most as many rows as another one."""
-        begin, end = self._place(store, _BEGIN), self._place(store, _END)
-        others_begin, others_end = self._place(other, _BEGIN), self._place(other, _END)
+        place = self.axis.place
+        begin, end = place(store, _BEGIN), place(store, _END)
+        others_begin, others_end = place(other, _BEGIN), place(other, _END)
         if begin is None or others_begin is None or end is None or others_end is None:
             return store == other
         first, last = begin - others_begin, end - others_end
         return first is not None and last is not None and last <= first
 
-    def beyond(
-        self, placement: Placement, leader: int
-    ) -> tuple[int | None, int | None]:
+    def beyond(self, placement: Located, leader: int) -> tuple[int | None, int | None]:
         """Return how far a nest's rows reach into a leader from both of its ends.
 
         Its first row, from the leader's last one, and its last row, from the leader's
         first one; None if that is unknown.
         """
-        begin, end = self._place(leader, _BEGIN), self._place(leader, _END)
+        begin, end = self.axis.place(leader, _BEGIN), self.axis.place(leader, _END)
         first = None if end is None else self.axis.resolved(placement.first) - end
         last = None if begin is None else self.axis.resolved(placement.end) - begin
         return (
             None if first is None else first + 1,
             None if last is None else last - 1,
         )
-
-    def _place(self, store: int, at: Endpoint) -> Place | None:
-        return self.axis.place(store, at)
 
     def _beside(self, dims: dict[int, int | None]) -> TileAxis:
         """Return the axis with a nest that is not on it."""
@@ -200,22 +179,18 @@ class TileAxis:
                 return None
             else:
                 rows.append(Touched(view.store.id, view.region[dim]))
-        for located, axis in self.axis.laid(loop, rows, complete=True):
-            distances = [d if isinstance(d, int) else None for d in located.distances]
-            known = [each for each in distances if each is not None]
-            spread = max(known) - min(known) if known else 0
-            placement = Placement(
-                located.loop, tuple(distances), located.first, located.end
-            )
-            return TileAxis(
-                self.number,
-                dims,
-                axis,
-                (*self.placements, placement),
-                partial,
-                self.spread + spread,
-            )
-        return None
+        located = next(self.axis.laid(loop, rows, complete=True), None)
+        if located is None:
+            return None
+        known = [each for each in located.distances if isinstance(each, int)]
+        return TileAxis(
+            self.number,
+            dims,
+            located.axis,
+            (*self.placements, located),
+            partial,
+            self.spread + (max(known) - min(known) if known else 0),
+        )
 
 
 def _dim_along(view: View, loop: int | None, standing: int | None) -> int | None:

@@ -260,7 +260,7 @@ def _domain(divided: Divided, along: Along, number: int) -> Extent:
     for access, distance in zip(accesses, placement.distances, strict=True):
         store = access.view.store.id
         dim = along.axis.dims.get(store)
-        if distance is None or dim is None or access.view.store.replicated:
+        if not isinstance(distance, int) or dim is None or access.view.store.replicated:
             continue
         assert halo is not None, "nests that nobody needs are in no tiling"
         rows = halo.moved(distance + _shift(divided, along, store))

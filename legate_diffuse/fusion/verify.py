@@ -118,7 +118,7 @@ def _verify_arguments(nest: Nest) -> None:
 def copies(draft: Draft) -> None:
     """Verify that points gather nothing that nests on other points make."""
     for each in draft.launches:
-        nests = each.rewritten.nests
+        nests = each.nests
         made: set[int] = set()
         for nest in nests:
             _verify_arguments(nest)
@@ -134,9 +134,9 @@ def copies(draft: Draft) -> None:
 def schedule(draft: Draft) -> None:
     """Verify the program of each launch."""
     for each in draft.launches:
-        nests, turns = each.rewritten.nests, each.program.nests
+        nests, turns = each.nests, each.program.nests
         _require(len(turns) == len(nests), "a nest does not have one turn")
-        verify_program(each.program, each.rewritten.scratch)
+        verify_program(each.program, each.scratch)
 
 
 def arguments(draft: Draft) -> None:

@@ -34,8 +34,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from legate_diffuse.fusion.draft import LaunchDraft
 from legate_diffuse.fusion.few_rows import is_short, is_short_loop, rows_of
-from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, again
+from legate_diffuse.fusion.nest_rewriter import again, copying, moved, new_store
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.ir import Points, Privilege, Store, View
 from legate_diffuse.ir.nest import Nest, Program, RowsOf, numbered
@@ -52,39 +53,33 @@ _MOST_MAKERS: Final = 8
 _MOST_PLACES: Final = 8
 
 
-def compute_far_rows(
-    nests: Sequence[Nest],
-    scratch: frozenset[int],
-    undefined: AbstractSet[int],
-    numbers: Iterator[int],
-) -> Rewritten:
-    """Return nests of a task that runs in one piece, which do not wait for far rows.
+def compute_far_rows(draft: LaunchDraft, numbers: Iterator[int]) -> LaunchDraft:
+    """Return a task that runs in one piece, with nests that do not wait for far rows.
 
     Args:
-        nests: the nests.
-        scratch: the stores that live in the task.
-        undefined: the stores that nothing was written to before.
+        draft: the task, with its nests.
         numbers: gives numbers to new stores and shapes.
     """
-    best = Rewritten(numbered(nests), scratch)
-    reads = list(_FarReads(nests, scratch | undefined).all())
+    nests, scratch = draft.nests, draft.scratch
+    reads = list(_FarReads(nests, scratch | draft.liveness.undefined).all())
     if not reads:
-        return best
+        return draft
     reads.sort(key=lambda read: read.place)
-    best = _scheduled(best)
+    best = _scheduled(draft)
     least = _cost(best)
     chosen: list[_FarRead] = []
     places = [list(own) for _, own in groupby(reads, key=lambda read: read.place)]
     for group in places[:_MOST_PLACES]:
-        tried = _scheduled(_Writer(nests, numbers).run([*chosen, *group], scratch))
+        written, new = _Writer(nests, numbers).run([*chosen, *group])
+        tried = _scheduled(draft._replace(nests=written, scratch=scratch | new))
         if (cost := _cost(tried)) < least:
             best, least = tried, cost
             chosen += group
     return best
 
 
-def _cost(rewritten: Rewritten) -> int:
-    return passes_over_memory(rewritten.program)
+def _cost(draft: LaunchDraft) -> int:
+    return passes_over_memory(draft.program)
 
 
 def passes_over_memory(program: Program) -> int:
@@ -106,8 +101,8 @@ def passes_over_memory(program: Program) -> int:
     return total
 
 
-def _scheduled(rewritten: Rewritten) -> Rewritten:
-    return rewritten._replace(program=schedule(rewritten.nests, rewritten.scratch))
+def _scheduled(draft: LaunchDraft) -> LaunchDraft:
+    return draft._replace(program=schedule(draft.nests, draft.scratch))
 
 
 class _Maker(NamedTuple):
@@ -220,21 +215,38 @@ class _FarReads:
         )
 
 
-class _Writer(NestRewriter):
-    """Writes the nests that compute rows again."""
+class _Writer:
+    """Writes the nests that compute rows again.
+
+    Args:
+        nests: the nests.
+        numbers: gives numbers to new stores and shapes.
+    """
 
     def __init__(self, nests: Sequence[Nest], numbers: Iterator[int]) -> None:
-        super().__init__(nests, numbers)
+        self._nests = list(nests)
+        self._numbers = numbers
+        # nests that come before another one
+        self._before: dict[int, list[Nest]] = {}
         # by what is computed again
         self._stores: dict[object, Store] = {}
 
-    def run(self, reads: Sequence[_FarRead], scratch: frozenset[int]) -> Rewritten:
-        """Return the nests, with what is read far away from short stores."""
+    def run(self, reads: Sequence[_FarRead]) -> tuple[tuple[Nest, ...], frozenset[int]]:
+        """Return nests that read what is far away from short stores, and these."""
         for read in reads:
             store = self._made(read)
-            self._read_from(read.reader, read.argument, store)
-        new = {store.id for store in self._stores.values()}
-        return Rewritten(self._all_nests(), scratch | new)
+            nest = self._nests[read.reader]
+            accesses = list(nest.accesses)
+            accesses[read.argument] = moved(accesses[read.argument], store)
+            self._nests[read.reader] = replace(nest, accesses=tuple(accesses))
+        nests = numbered(
+            [
+                each
+                for place, nest in enumerate(self._nests)
+                for each in (*self._before.get(place, ()), nest)
+            ]
+        )
+        return nests, frozenset(store.id for store in self._stores.values())
 
     def _made(self, read: _FarRead) -> Store:
         """Return the short store with the rows that are made for a reader."""
@@ -242,14 +254,20 @@ class _Writer(NestRewriter):
         rows = reader.accesses[read.argument].view
         key = rows_of(rows), read.makers
         if key not in self._stores:
-            store = self._stores[key] = self._store(rows.store, rows)
+            store = new_store(rows.store, next(self._numbers), rows)
+            self._stores[key] = store
             if read.copies:
                 copied = RowsOf(0, None, rows.recorded)
-                copy = self._copy(store, rows, reader.tasks, copied)
+                shape = next(self._numbers)
+                copy = copying(store, rows, shape, reader.tasks, copied)
                 self._insert(read.place, [copy])
             made = [self._again(maker, store, rows) for maker in read.makers]
             self._insert(read.place, made)
         return self._stores[key]
+
+    def _insert(self, place: int, nests: Sequence[Nest]) -> None:
+        """Let nests come before another one, after those that do so already."""
+        self._before.setdefault(place, []).extend(nests)
 
     def _again(self, maker: _Maker, store: Store, rows: View) -> Nest:
         """Return a nest that makes some rows of a result in a short store."""

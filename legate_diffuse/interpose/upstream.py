@@ -188,7 +188,7 @@ PATCHES: Final = (
         "26.6 has no such arrays; what is not known to be given away is shared",
     ),
     Patch(
-        "legate_diffuse/launch/trapping.py",
+        "legate_diffuse/launch/planner.py",
         "EquivalenceSet::overwrite_set uses views that were freed, so that fills of "
         "arrays that ranks share end or hang programs",
         "26.1",

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from legate_diffuse.ir.privilege import Privilege
+from legate_diffuse.ir.privilege import OPERATORS, Privilege
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import ALL, Access, IndexTask
 from legate_diffuse.ir.window import Window
-
-OPERATORS: Final = ("add", "mul", "min", "max", "and", "or")
 
 _OTHER_DIMENSIONS: Final = "view {} has other dimensions than its store"
 
@@ -97,7 +95,7 @@ def verify_access(access: Access, where: str) -> None:
     """Check what an access does with its view."""
     view, store = access.view, access.view.store
     reduces = access.privilege is Privilege.REDUCE
-    operators = OPERATORS if reduces else ("", ALL)[: 2 - access.changes]
+    operators = tuple(OPERATORS) if reduces else ("", ALL)[: 2 - access.changes]
     if access.operator not in operators:
         message = f"{access.privilege.text} has the operator {access.operator!r}"
         raise InvalidWindowError(f"{where}: {message}")

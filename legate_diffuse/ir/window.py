@@ -57,8 +57,3 @@ class Window:
             for store in task.stores:
                 users.setdefault(store, []).append(position)
         return users
-
-    @cached_property
-    def changed(self) -> frozenset[int]:
-        """The ids of the stores that tasks change."""
-        return frozenset().union(*[task.changed for task in self.tasks])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds kernels. Equal pure instructions are one, and dead values are left out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from legate_diffuse.kernel.dtypes import bits_of
@@ -97,26 +97,9 @@ class Builder:
         Raises:
             InvalidKernelError: see `verify_kernel`.
         """
-        live: set[int] = set()
         results = [*self._stored.values(), *self._reduced.values()]
-        pending = [value.number for value in results]
-        while pending:
-            number = pending.pop()
-            if number not in live:
-                live.add(number)
-                instruction = self._body[number]
-                if isinstance(instruction, Op):
-                    pending.extend(instruction.operands)
-        renumbered = {old: new for new, old in enumerate(sorted(live))}
-        body: list[Instruction] = []
-        for old in renumbered:
-            instruction = self._body[old]
-            if isinstance(instruction, Op):
-                operands = tuple(
-                    renumbered[operand] for operand in instruction.operands
-                )
-                instruction = Op(instruction.name, instruction.dtype, operands)
-            body.append(instruction)
+        steps, renumbered = needed_for([value.number for value in results], self._body)
+        body: list[Instruction] = [*steps]
         for argument, value in sorted(self._stored.items()):
             body.append(Store(argument, renumbered[value.number]))
         for argument, value in sorted(self._reduced.items()):
@@ -132,3 +115,31 @@ class Builder:
             self._body.append(instruction)
             self._numbers[instruction] = value
         return value
+
+
+def needed_for(
+    values: Iterable[int], body: Sequence[Instruction]
+) -> tuple[list[Pure], dict[int, int]]:
+    """Return the instructions that values need, in order, with new numbers.
+
+    And the new number of each of their values, by its old one.
+    """
+    live: set[int] = set()
+    pending = list(values)
+    while pending:
+        number = pending.pop()
+        if number not in live:
+            live.add(number)
+            step = body[number]
+            if isinstance(step, Op):
+                pending.extend(step.operands)
+    renumbered = {old: new for new, old in enumerate(sorted(live))}
+    steps: list[Pure] = []
+    for old in renumbered:
+        step = body[old]
+        assert not isinstance(step, Store | Reduce), "these give no value"
+        if isinstance(step, Op):
+            operands = tuple([renumbered[operand] for operand in step.operands])
+            step = Op(step.name, step.dtype, operands)
+        steps.append(step)
+    return steps, renumbered

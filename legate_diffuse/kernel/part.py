@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from legate_diffuse.kernel.ir import Argument, Instruction, Kernel, Load, Op, Store
+from legate_diffuse.kernel.builder import needed_for
+from legate_diffuse.kernel.ir import Argument, Kernel, Load, Store
 from legate_diffuse.kernel.verify import verify_kernel
 
 
@@ -25,25 +26,15 @@ def part_for(kernel: Kernel, result: int) -> tuple[Kernel, tuple[int, ...]]:
     )
     if value is None:
         raise ValueError(f"the kernel does not write argument {result}")
-    needed = {value}
-    for number in range(value, -1, -1):
-        step = kernel.body[number]
-        if number in needed and isinstance(step, Op):
-            needed.update(step.operands)
-    steps = [kernel.body[number] for number in sorted(needed)]
+    steps, values = needed_for([value], kernel.body)
     loaded = {step.argument for step in steps if isinstance(step, Load)}
     changes = result in loaded
     read = sorted(loaded - {result})
     places = {number: place for place, number in enumerate((result, *read))}
-    values = {old: new for new, old in enumerate(sorted(needed))}
-    body: list[Instruction] = []
-    for step in steps:
-        if isinstance(step, Load):
-            step = Load(places[step.argument])
-        elif isinstance(step, Op):
-            operands = tuple(values[operand] for operand in step.operands)
-            step = replace(step, operands=operands)
-        body.append(step)
+    body = [
+        Load(places[step.argument]) if isinstance(step, Load) else step
+        for step in steps
+    ]
     dtype = kernel.arguments[result].dtype
     arguments = (
         Argument(dtype, reads=changes, writes=True),

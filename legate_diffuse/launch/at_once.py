@@ -10,7 +10,7 @@ windows says, the first time that the views look as they do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource
@@ -148,7 +148,9 @@ class AtOnce:
         alone.kept = frozenset([view.root for view in apart])
         left = iter(apart)
         for operation in operations:
-            alone.add(_Apart(operation, [next(left) for _ in operation.views]))
+            views_apart = [next(left) for _ in operation.views]
+            kind, privileges = operation.kind, operation.privileges
+            alone.add(_Apart(kind, privileges, operation.scalars, views_apart))
         window = close(alone, "")
         launch = self._planner.plan_nests(window)
         if launch is None or _gathers(launch):
@@ -184,16 +186,13 @@ class AtOnce:
         )
 
 
-class _Apart:
+class _Apart(NamedTuple):
     """An operation on other views."""
 
-    __slots__ = ("kind", "privileges", "scalars", "views")
-
-    def __init__(self, operation: Any, views: list[View]) -> None:
-        self.kind = operation.kind
-        self.privileges = operation.privileges
-        self.scalars = operation.scalars
-        self.views = views
+    kind: Any
+    privileges: Sequence[int]
+    scalars: Sequence[Any]
+    views: list[View]
 
 
 def _reduces_constant(operation: Any) -> bool:

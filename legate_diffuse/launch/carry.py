@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from legate_diffuse.launch.policy import WindowPolicy
@@ -42,32 +43,25 @@ def begin_with(
     return begun
 
 
+@dataclass(slots=True, eq=False)
 class Carry(Step):
     """Lets the next window begin with operations that go on waiting.
 
     Attributes:
+        window: the window that was submitted.
+        policy: says where the next one ends.
         waiting: scalar operations that need not be submitted yet.
         rest: operations that come after the window that was submitted.
     """
 
-    __slots__ = ("_policy", "_window", "rest", "waiting")
-
-    def __init__(
-        self,
-        window: Window,
-        policy: WindowPolicy,
-        waiting: Waiting,
-        rest: Sequence[Any],
-    ) -> None:
-        super().__init__()
-        self._window = window
-        self._policy = policy
-        self.waiting = waiting
-        self.rest = rest
+    window: Window
+    policy: WindowPolicy
+    waiting: Waiting
+    rest: Sequence[Any]
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Put the operations before those that were recorded meanwhile."""
-        window = self._window
+        window = self.window
         while queue.head is self:
             state = window.state
             if state.recording:
@@ -76,7 +70,7 @@ class Carry(Step):
             count = state.count
             rest = [*self.rest, *state.operations[:count], *state.rest]
             waiting = self.waiting.operations
-            begun = begin_with(window, self._policy, waiting, rest)
+            begun = begin_with(window, self.policy, waiting, rest)
             following = launch + 1
             if window.state is state and state.count == count and queue.head is self:
                 window.state = begun

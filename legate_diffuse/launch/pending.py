@@ -15,7 +15,7 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.translate import NEW_VIEW, SINGLE, UNDEFINED
 from legate_diffuse.launch import ranks
 from legate_diffuse.launch.carry import Carry, begin_with
-from legate_diffuse.launch.policy import MANY_SHORT, WindowPolicy
+from legate_diffuse.launch.policy import MANY_SHORT, WindowPolicy, kinds_of, sums_up
 from legate_diffuse.launch.queue import LaunchQueue, chain
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.state import (
@@ -306,14 +306,15 @@ class Pending:
         self.submitter.note_use(window.plan)
         repeats.count(window)
         # what runs here is not partitioned
-        self._policy.note_end(window.kinds, False)
+        self._policy.ended(window.kinds)
         return True
 
     def _note_end(self, state: WindowState) -> None:
         before, self._split = self._split, self._counters.launches_split
         split = self._split > before
-        partitioned = state.single_below != ALL_SINGLE
-        self._policy.ended(state.operations, partitioned=partitioned, split=split)
+        operations = state.operations
+        sums = state.single_below != ALL_SINGLE and any(map(sums_up, operations))
+        self._policy.ended(kinds_of(operations), sums, split=split)
 
     def restore(self, state: WindowState) -> None:
         """Forget an operation whose recording was broken off, or begin it again."""

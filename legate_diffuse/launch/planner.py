@@ -10,6 +10,7 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.pipeline import Watch, make_plan
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.fusion.translate import translate
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.text import render
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 from legate_diffuse.launch.failure import FailureError, attempt
@@ -17,7 +18,6 @@ from legate_diffuse.launch.kernels import KernelTable
 from legate_diffuse.launch.logs import Logs
 from legate_diffuse.launch.proving import Prover
 from legate_diffuse.launch.state import ClosedWindow
-from legate_diffuse.launch.trapping import Trapping
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.stores.legate import Legate
 
@@ -38,6 +38,7 @@ class Planner:
         kernels: forgotten with the plans that use them.
         logs: of the proofs.
         failed: is called with a stage, what failed and what describes it.
+        several_ranks: whether the program runs on several ranks.
 
     Attributes:
         watch: is called after each pass.
@@ -51,6 +52,7 @@ class Planner:
         kernels: KernelTable,
         logs: Logs,
         failed: Callable[[str, Exception, Callable[[], str]], None],
+        several_ranks: bool,
     ) -> None:
         self._legate = legate
         self.native = legate.native
@@ -58,6 +60,7 @@ class Planner:
         self._counters = counters
         self._kernels = kernels
         self._failed = failed
+        self._traps = _is_fill if several_ranks else lambda kind: False
         self._prover = Prover(meanings, counters, logs)
         self._plans: dict[tuple[int, ...], Plan] = {}
         self.watch: Watch | None = None
@@ -72,23 +75,28 @@ class Planner:
 
         Returns its only launch, None if that needs more than loop nests.
         """
-        try:
-            meanings = Trapping(self._meanings, lambda _: True)
-            plan = attempt(lambda: self._make_plan(window, meanings))
-        except FailureError as failure:
-            self._failed("analysis", failure, lambda: self._text(window))
-            return None
-        if not self._accepts(window, plan):
+        plan = self._make_plan(window, lambda kind: True)
+        if plan is None or not self._accepts(window, plan):
             return None
         first = plan.launches[0]
         rest = plan.launches[1:] or first.hoisted or first.late or first.scratch
         return first if first.fused and not rest else None
 
-    def _make_plan(self, window: ClosedWindow, meanings: Meanings) -> Plan:
-        how = self.watch, self._kernels.runs_rows()
-        plan: Plan = self.native.call_uncollected(
-            lambda: make_plan(translate(window, self._meanings), meanings, *how)
-        )
+    def _make_plan(
+        self, window: ClosedWindow, traps: Callable[[OperationKind], bool]
+    ) -> Plan | None:
+        """Plan a window; ``traps`` as in ``make_plan``. None if it fails."""
+        meanings, runs_rows = self._meanings, self._kernels.runs_rows()
+
+        def make() -> Plan:
+            ir = translate(window, meanings)
+            return make_plan(ir, meanings, self.watch, runs_rows, traps)
+
+        try:
+            plan: Plan = attempt(lambda: self.native.call_uncollected(make))
+        except FailureError as failure:
+            self._failed("analysis", failure, lambda: self._text(window))
+            return None
         self._counters.plans_made += 1
         return plan
 
@@ -117,11 +125,7 @@ class Planner:
             return plan
         if len(self._plans) >= MAX_PLANS or len(self._kernels) >= MAX_KERNELS:
             self._forget()
-        try:
-            plan = attempt(lambda: self._make_plan(window, self._meanings))
-        except FailureError as failure:
-            self._failed("analysis", failure, lambda: self._text(window))
-            plan = unfused_plan(length)
+        plan = self._make_plan(window, self._traps) or unfused_plan(length)
         # the key is not always that of the operations
         if window.spells_operations():
             self._plans[key] = plan
@@ -156,3 +160,12 @@ class Planner:
         # tasks that were submitted may not have run yet
         self.native.call(self._legate.runtime.issue_execution_fence, True)
         free()
+
+
+def _is_fill(kind: OperationKind) -> bool:
+    """Return whether an operation fills.
+
+    Where ranks share an array, Legion's fills end or hang programs:
+    ``EquivalenceSet::overwrite_set`` uses views that were freed (Legate 26.1).
+    """
+    return kind.task == "FILL"

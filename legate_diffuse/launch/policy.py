@@ -127,7 +127,7 @@ class WindowPolicy:
         temporaries, arrays = _in_use(operations, alive)
         if partitioned:
             for count, operation in enumerate(operations, 1):
-                temporaries[count] += 0 if _sums_up(operation) else _SPLIT
+                temporaries[count] += 0 if sums_up(operation) else _SPLIT
         # at the window's end it is not known yet what is in use
         places = range(_LEAST, 3 * length // 4 + 1)
         kinds = kinds_of(operations)
@@ -153,28 +153,14 @@ class WindowPolicy:
         return best
 
     def ended(
-        self,
-        operations: list[Any],
-        *,
-        partitioned: bool = False,
-        split: bool = False,
+        self, kinds: tuple[int, ...], sums: bool = False, *, split: bool = False
     ) -> None:
-        """Take note of a window, whatever has ended it.
+        """Take note of a window of operations of these kinds, whatever has ended it.
 
         If it ends a step of a long loop, windows are cut anew, in steps; not where
-        all of them have sums of partitioned arrays, which end tasks anyway: a step
+        all of them have ``sums`` of partitioned arrays, which end tasks anyway: a step
         would have at most one task less for each, and takes far longer to plan. Nor
         where a launch was ``split`` since the window before.
-        """
-        sums = partitioned and any(map(_sums_up, operations))
-        self.note_end(kinds_of(operations), sums, split=split)
-
-    def note_end(
-        self, kinds: tuple[int, ...], sums: bool, *, split: bool = False
-    ) -> None:
-        """Do what ``ended`` does, with a window of operations of these kinds.
-
-        ``sums`` says whether it has sums of partitioned arrays.
         """
         last = self._last
         alike = bool(last) and last[-1] == kinds
@@ -245,7 +231,7 @@ def kinds_of(operations: Sequence[Any]) -> tuple[int, ...]:
     return tuple([operation.kind.id for operation in operations])
 
 
-def _sums_up(operation: Any) -> bool:
+def sums_up(operation: Any) -> bool:
     """Whether an operation reduces to a single element, as sums do."""
     if max(operation.privileges, default=0) < REDUCE:
         return False

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from struct import pack
 from typing import Any, Final, NamedTuple
 
@@ -132,18 +131,13 @@ def _write(
         places.append(sum(map(len, parts)) if block else 0)
         if block:
             parts.append(block)
-        if planned.plain:
-            for words, number in planned.plain:
-                parts.append(words)
-                if number is not None:
-                    layout = views[number].layout
-                    parts.append(layout.packed or _pack(layout))
-        elif launch.partitioned and tiling is None:
-            parts.append(_all_of_each(len(planned.operands), dim))
-        else:
-            parts += _operands(planned, views, first_point, tiled=tiling is not None)
-            if tiling is None:
-                planned.plain = _plain(planned, views, dim)
+        for words, number in planned.plain or _operands(
+            launch, planned, views, first_point
+        ):
+            parts.append(words)
+            if number is not None:
+                layout = views[number].layout
+                parts.append(layout.packed or _pack(layout))
     return b"".join(parts), places
 
 
@@ -164,46 +158,48 @@ def _buffer(buffer: Buffer, views: Sequence[View], filled: Filled) -> bytes:
 
 
 def _operands(
+    launch: PlannedLaunch,
     planned: PlannedNest,
     views: Sequence[View],
     first_point: Sequence[int],
-    *,
-    tiled: bool,
-) -> Iterator[bytes]:
-    """Yield what a program says of each operand of a nest."""
+) -> Sequence[tuple[bytes, int | None]]:
+    """Return what a program says of each operand of a nest.
+
+    Words, and the number of a view that shows the rest, if one does. They are
+    remembered if they are right for all views.
+    """
     nest, dim = planned.nest, len(first_point)
+    found: list[tuple[bytes, int | None]] = []
+    if launch.partitioned and launch.tiling is None:
+        # all of the task's arguments
+        same = _packed(range(dim), [0] * dim)
+        planned.plain = tuple(
+            [(_BASES[base] + same, None) for base in planned.operands]
+        )
+        return planned.plain
+    stays = launch.tiling is None
     for base, access in zip(planned.operands, nest.accesses, strict=True):
-        yield _BASES[base]
-        view, extent = views[access.view.recorded], access.view.store.rows
-        layout = whole(view.root.shape) if nest.whole else view.layout
-        if view.root.scalar_storage and tiled:
-            yield _repeated((), dim)
-        elif access.whole or view.root.scalar_storage:
-            yield _repeated(tuple(layout.low), dim)
-        elif extent is None and nest.rows is None:
-            yield layout.packed or _pack(layout)
-        else:
-            rows = None if extent is None else views[extent].layout
-            yield _packed(layout.dims, _low(layout, first_point, rows))
-
-
-def _plain(
-    planned: PlannedNest, views: Sequence[View], dim: int
-) -> tuple[tuple[bytes, int | None], ...]:
-    """Return what programs say of operands that are what views show; else none."""
-    nest = planned.nest
-    plain: list[tuple[bytes, int | None]] = []
-    for base, access in zip(planned.operands, nest.accesses, strict=True):
-        number = access.view.recorded
-        root, rows = views[number].root, access.view.store.rows
+        number, extent = access.view.recorded, access.view.store.rows
+        root, layout = views[number].root, views[number].layout
+        words: bytes = _BASES[base]
+        shown: int | None = None
         if root.scalar_storage:
-            words = _BASES[base] + _repeated((0,) * len(root.shape), dim)
-            plain.append((words, None))
-        elif access.whole or nest.whole or rows is not None or nest.rows is not None:
-            return ()
+            low = () if launch.tiling else (0,) * len(root.shape)
+            words += _packed((-1,) * dim, low)
+        elif access.whole:
+            words += _packed((-1,) * dim, layout.low)
+            stays = False
+        elif nest.whole or nest.rows or extent is not None:
+            layout = whole(root.shape) if nest.whole else layout
+            rows = None if extent is None else views[extent].layout
+            words += _packed(layout.dims, _low(layout, first_point, rows))
+            stays = False
         else:
-            plain.append((_BASES[base], number))
-    return tuple(plain)
+            shown = number
+        found.append((words, shown))
+    if stays:
+        planned.plain = tuple(found)
+    return found
 
 
 def _restricted(
@@ -300,17 +296,3 @@ def _pack(layout: Layout) -> bytes:
 
 def _packed(dims: Sequence[int], low: Sequence[int]) -> bytes:
     return pack(f"={1 + len(dims) + len(low)}q", len(low), *dims, *low)
-
-
-@cache
-def _all_of_each(count: int, dim: int) -> bytes:
-    """Return operands that are all of the task's arguments."""
-    along, origin = range(dim), [0] * dim
-    operands = [(number, dim, *along, *origin) for number in range(count)]
-    return b"".join([pack(f"={len(words)}q", *words) for words in operands])
-
-
-@cache
-def _repeated(low: tuple[int, ...], dim: int) -> bytes:
-    """Return an operand that stands at its first element."""
-    return pack(f"={1 + dim + len(low)}q", len(low), *[-1] * dim, *low)

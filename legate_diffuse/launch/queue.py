@@ -15,6 +15,7 @@ dropped. What is changed together is changed by such a sequence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from legate_diffuse.launch.failure import TRANSIENT, Place, place_of
@@ -23,22 +24,25 @@ from legate_diffuse.launch.failure import TRANSIENT, Place, place_of
 _MAX_FAILURES: Final = 4
 
 
+@dataclass(slots=True, eq=False)
 class Step:
     """Something to be done once.
 
     ``run`` may be broken off anywhere and is then called again, unless the native
     part has taken down the number of the launch; ``finish`` may be called several
     times.
+
+    Attributes:
+        next: the step after it.
+        error: how it failed.
+        place: where.
+        failures: how often.
     """
 
-    __slots__ = ("error", "failures", "next", "place")
-
-    def __init__(self) -> None:
-        self.next: Step | None = None
-        # how, where and how often it failed
-        self.error: Exception | None = None
-        self.place: Place = ()
-        self.failures = 0
+    next: Step | None = field(default=None, init=False, repr=False)
+    error: Exception | None = field(default=None, init=False)
+    place: Place = field(default=(), init=False)
+    failures: int = field(default=0, init=False)
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Do it; the native part is given the number of the launch."""
@@ -55,21 +59,18 @@ class Step:
         queue.drop(self, error)
 
 
+@dataclass(slots=True, eq=False)
 class Once(Step):
     """Something is done once when all before it was, and cannot fail."""
 
-    __slots__ = ("_do",)
-
-    def __init__(self, do: Callable[[], object]) -> None:
-        super().__init__()
-        self._do = do
+    do: Callable[[], object]
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Do nothing that could be done twice."""
 
     def count(self) -> None:
         """Do it."""
-        self._do()
+        self.do()
 
 
 class LaunchQueue:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
@@ -91,6 +92,7 @@ def _function(name: str) -> Any:
     return found
 
 
+@dataclass(slots=True)
 class _Question:
     """Something that is agreed on.
 
@@ -98,23 +100,19 @@ class _Question:
         mark: says on what.
         number: how many were asked before.
         windows: how many windows have ended when it was asked.
+        match: the answer, once it is there.
     """
 
-    __slots__ = ("_answer", "_match", "mark", "number", "windows")
-
-    def __init__(
-        self, mark: int, numbers: Iterable[int], number: int, windows: int
-    ) -> None:
-        self._match = Match([mark, *numbers])
-        self._answer: set[int] | None = None
-        self.mark = mark
-        self.number = number
-        self.windows = windows
+    mark: int
+    number: int
+    windows: int
+    match: Match
+    _answer: set[int] | None = None
 
     def wait(self) -> set[int]:
         """Return the numbers of all ranks, the mark among them."""
         if self._answer is None:
-            self._answer = self._match.wait()
+            self._answer = self.match.wait()
         return self._answer
 
 
@@ -203,7 +201,8 @@ class Agreement:
     def _ask(self, mark: int, numbers: Iterable[int]) -> None:
         """Ask all ranks, and look at an answer that nobody need wait for any more."""
         asked, count = self._asked, self._counters.matches
-        asked.append(_Question(mark, numbers, count, self._windows))
+        match = Match([mark, *numbers])
+        asked.append(_Question(mark, count, self._windows, match))
         self._counters.matches = count + 1
         if len(asked) > _LAG:
             oldest = asked.popleft()
@@ -243,4 +242,5 @@ class Agreement:
         Nobody waits for the answers, but Legion does for all ranks' questions.
         """
         for number in range(self._counters.matches, last + 1):
-            self._asked.append(_Question(_NOTHING, [], number, self._windows))
+            match = Match([_NOTHING])
+            self._asked.append(_Question(_NOTHING, number, self._windows, match))

@@ -10,6 +10,7 @@ arrays of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
@@ -18,35 +19,29 @@ from legate_diffuse.launch.queue import LaunchQueue, Step
 from legate_diffuse.stores.view import View
 
 
+@dataclass(slots=True, eq=False)
 class LetGo(Step):
     """No later step of a window needs some of its operations and views.
 
-    Args:
+    Attributes:
         launch: the launch that was submitted.
         operations: the window's operations, by position; they become None.
         views: the window's views, by number; the same.
     """
 
-    __slots__ = ("_launch", "_operations", "_views")
-
-    def __init__(
-        self, launch: PlannedLaunch, operations: list[Any], views: list[Any]
-    ) -> None:
-        super().__init__()
-        self._launch = launch
-        self._operations = operations
-        self._views = views
+    launch: PlannedLaunch
+    operations: list[Any]
+    views: list[Any]
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Drop them, unless nested work runs this within an earlier step."""
         if queue.depth > 1:
             return
-        operations, views = self._operations, self._views
-        last_tasks, last_views = self._launch.last_uses
+        last_tasks, last_views = self.launch.last_uses
         for position in last_tasks:
-            operations[position] = None
+            self.operations[position] = None
         for number in last_views:
-            views[number] = None
+            self.views[number] = None
 
 
 def knows_last_uses(plan: Plan, views: list[View]) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from legate_diffuse.fusion.plan import PlannedLaunch
@@ -59,84 +60,75 @@ class StepOwner(Protocol):
         """Return what is to be done to submit operations by themselves."""
 
 
+@dataclass(slots=True, eq=False)
 class OriginalStep(Step):
     """An operation is run as it was submitted."""
 
-    __slots__ = ("_operation", "_submitter")
-
-    def __init__(self, submitter: StepOwner, operation: Any) -> None:
-        super().__init__()
-        self._submitter = submitter
-        self._operation = operation
+    submitter: StepOwner
+    operation: Any
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Submit the original task."""
-        operation = self._operation
-        self._submitter.note_task(operation)
-        task = self._submitter.copies.of(operation)
+        operation = self.operation
+        self.submitter.note_task(operation)
+        task = self.submitter.copies.of(operation)
         submit = queue.native.submit_original
         if operation.provenance_:
-            with self._submitter.legate.Scope(provenance=operation.provenance_):
+            with self.submitter.legate.Scope(provenance=operation.provenance_):
                 submit(launch, *task.prepare())
         else:
             submit(launch, *task.prepare())
 
     def count(self) -> None:
         """Count the task."""
-        counters = self._submitter.counters
+        counters = self.submitter.counters
         counters.tasks_submitted += 1
-        counters.fills_submitted += type(self._operation) is Fill
+        counters.fills_submitted += type(self.operation) is Fill
 
 
+@dataclass(slots=True, eq=False)
 class PartStep(Step):
     """Operations of a launch that was split are planned by themselves.
 
-    Args:
+    Attributes:
         submitter: what plans them.
         operations: the operations, in program order.
         kept: the roots that are used later.
     """
 
-    __slots__ = ("_kept", "_operations", "_submitter")
-
-    def __init__(
-        self, submitter: StepOwner, operations: Sequence[Any], kept: frozenset[Root]
-    ) -> None:
-        super().__init__()
-        self._submitter = submitter
-        self._operations = operations
-        self._kept = kept
+    submitter: StepOwner
+    operations: Sequence[Any]
+    kept: frozenset[Root]
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Put the steps of a plan in its place."""
-        steps = self._submitter.steps_of_part(self._operations, self._kept)
+        steps = self.submitter.steps_of_part(self.operations, self.kept)
         first = chain(steps, self.next)
         if queue.head is self:
             queue.head = first
 
     def give_up(self, queue: LaunchQueue, error: Exception) -> None:
         """Let the original tasks run instead."""
-        steps = [OriginalStep(self._submitter, one) for one in self._operations]
+        steps = [OriginalStep(self.submitter, one) for one in self.operations]
         first = chain(steps, self.next)
         if queue.head is self:
             queue.head = first
         self.error = None
-        self._submitter.note_failure("planning", error, lambda: "")
+        self.submitter.note_failure("planning", error, lambda: "")
 
 
+@dataclass(slots=True, eq=False)
 class Waiting:
     """Operations that go on waiting when a window is submitted."""
 
-    __slots__ = ("operations",)
-
-    def __init__(self) -> None:
-        self.operations: list[Any] = []
+    operations: list[Any] = field(default_factory=list)
 
 
+@dataclass(slots=True, eq=False)
 class FusedStep(Step):
     """Operations are run as one task, over concrete views.
 
-    Args:
+    Attributes:
         submitter: what it belongs to.
         launch: what to do.
         operations: the window's operations, by position.
@@ -151,80 +143,51 @@ class FusedStep(Step):
             to come first.
     """
 
-    __slots__ = (
-        "_done",
-        "_is_here",
-        "_late",
-        "_launch",
-        "_moved",
-        "_operations",
-        "_ran_here",
-        "_shapes",
-        "_submitter",
-        "_views",
-        "_waiting",
-        "_wanted",
-    )
-
-    def __init__(
-        self,
-        submitter: StepOwner,
-        launch: PlannedLaunch,
-        operations: Sequence[Any],
-        views: list[View],
-        shapes: list[Any],
-        done: Sequence[int],
-        late: int,
-        waiting: Waiting,
-        wanted: Root | None = None,
-        ran_here: Callable[[bytes], None] | None = None,
-    ) -> None:
-        super().__init__()
-        self._submitter = submitter
-        self._launch = launch
-        self._operations = operations
-        self._views = views
-        self._shapes = shapes
-        self._done = done
-        self._late = late
-        self._waiting = waiting
-        self._wanted = wanted
-        self._ran_here = ran_here
-        # whether it runs in this thread
-        self._is_here = False
-        # roots, and the stores that they are to move to
-        self._moved: list[tuple[Root, Spare]] = []
+    submitter: StepOwner
+    launch: PlannedLaunch
+    operations: Sequence[Any]
+    views: list[View]
+    shapes: list[Any]
+    done: Sequence[int]
+    late: int
+    waiting: Waiting
+    wanted: Root | None = None
+    ran_here: Callable[[bytes], None] | None = None
+    # whether it runs in this thread
+    _is_here: bool = field(default=False, init=False)
+    # roots, and the stores that they are to move to
+    _moved: list[tuple[Root, Spare]] = field(default_factory=list, init=False)
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Submit the task, or run it here, if there is anything left to do."""
-        planned = self._launch
+        planned = self.launch
         if not planned.nests:
             return
-        views, shapes = self._views, self._shapes
+        views, shapes = self.views, self.shapes
         if may_take_much(planned, views) and self._is_split(queue):
             return
-        choice = self._submitter.choice
+        choice = self.submitter.choice
         if choice.is_open:
             roots = [views[n].root for n in planned.arguments]
             choice.note_fused(roots, planned.privileges)
-        found = self._submitter.small.find(planned, views, shapes, self._wanted)
+        found = self.submitter.small.find(planned, views, shapes, self.wanted)
         self._is_here = found is not None
         if found is not None:
             program = write_program(planned, views, shapes, self._scalars)
-            self._submitter.native.run_program(
+            self.submitter.native.run_program(
                 found.arrays, planned.privileges, program, found.first_values, launch
             )
-            if self._ran_here is not None and not found.first_values:
-                self._ran_here(program)
+            if self.ran_here is not None and not found.first_values:
+                self.ran_here(program)
             return
         provenance = None
-        if self._submitter.track_provenance:
-            operations = self._operations
+        if self.submitter.track_provenance:
+            operations = self.operations
             provenance = places(
                 tuple([operations[n].provenance_ for n in planned.tasks])
             )
         if planned.task is None:
-            planned.task = self._submitter.name(planned, self._operations)
+            planned.task = self.submitter.name(planned, self.operations)
         arguments = [views[n] for n in planned.arguments]
         self._hand_over(arguments)
         stores: Sequence[View | Root | Spare]
@@ -240,7 +203,7 @@ class FusedStep(Step):
             self._settle(arguments)
         else:
             stores = [view.root for view in arguments]
-        self._submitter.native.submit_program(
+        self.submitter.native.submit_program(
             tuple([store.handle for store in stores]),
             planned.privileges,
             write_program(planned, views, shapes, self._scalars),
@@ -252,7 +215,7 @@ class FusedStep(Step):
 
     def _hand_over(self, arguments: Sequence[View]) -> None:
         """Give Legate what lies in this process."""
-        planned, native = self._launch, self._submitter.native
+        planned, native = self.launch, self.submitter.native
         given = native.num_given_away()
         for view, privilege in zip(arguments, planned.privileges, strict=True):
             root = view.root
@@ -260,19 +223,19 @@ class FusedStep(Step):
                 # a partitioned launch writes what its views show, others all of a root
                 reads = planned.partitioned or privilege != WRITE
                 root.hand_over(reads=reads, writes=privilege != READ)
-        if self._wanted is not None:
-            self._submitter.small.note_taken(native.num_given_away() - given)
+        if self.wanted is not None:
+            self.submitter.small.note_taken(native.num_given_away() - given)
 
     def _settle(self, arguments: Sequence[View]) -> None:
         """Give what is reduced to a future of its own."""
-        privileges = self._launch.privileges
+        privileges = self.launch.privileges
         for view, privilege in zip(arguments, privileges, strict=True):
             if privilege >= REDUCE:
                 view.root.settle()
 
     def finish(self, queue: LaunchQueue) -> None:
         """Note which single elements lie in one future now."""
-        planned, views = self._launch, self._views
+        planned, views = self.launch, self.views
         scalars = [
             root
             for n, privilege in zip(planned.arguments, planned.privileges, strict=True)
@@ -281,7 +244,7 @@ class FusedStep(Step):
         for root, spare in self._moved:
             if queue.head is self:
                 root.move(spare)
-                self._submitter.note_move(root)
+                self.submitter.note_move(root)
         shared = object() if len(scalars) > 1 and not self._is_here else None
         for root in scalars:
             # nested work may have done this, and what comes next
@@ -290,27 +253,27 @@ class FusedStep(Step):
 
     def count(self) -> None:
         """Count the task, and what was not stored."""
-        counters = self._submitter.counters
-        if self._launch.nests:
+        counters = self.submitter.counters
+        if self.launch.nests:
             counters.groups += 1
             counters.ran_in_process += self._is_here
             counters.tasks_submitted += not self._is_here
-        temporaries = [self._views[n].root for n in self._launch.temporaries]
+        temporaries = [self.views[n].root for n in self.launch.temporaries]
         counters.count_removed(*temporaries)
 
     def give_up(self, queue: LaunchQueue, error: Exception) -> None:
         """Let the original tasks run instead, now and from now on."""
         own, waiting, after = self._left()
-        first = chain([OriginalStep(self._submitter, one) for one in own], after)
+        first = chain([OriginalStep(self.submitter, one) for one in own], after)
         number = queue.number
         following = number + 1
         if queue.head is self:
-            self._waiting.operations = waiting
+            self.waiting.operations = waiting
             queue.head = first
             queue.number = following
             queue.native.give_up_launch(number)
         self.error = None
-        self._submitter.give_up(self._launch, "submission", error)
+        self.submitter.give_up(self.launch, "submission", error)
 
     def _left(self) -> tuple[list[Any], list[Any], Step | None]:
         """Return what is left if this is not done.
@@ -318,23 +281,23 @@ class FusedStep(Step):
         The operations of the launch that have not run, in program order, what waits
         without them, and the step after them.
         """
-        own = [self._operations[n] for n in self._launch.tasks if n not in self._done]
+        own = [self.operations[n] for n in self.launch.tasks if n not in self.done]
         waiting = [
             operation
-            for operation in self._waiting.operations
+            for operation in self.waiting.operations
             if not any(operation is each for each in own)
         ]
         after = self.next
-        for _ in range(self._late):
+        for _ in range(self.late):
             assert after is not None, "what is late was chained behind"
             after = after.next
         return own, waiting, after
 
     def _is_split(self, queue: LaunchQueue) -> bool:
         """Put parts of the launch in its place if it takes too much memory."""
-        planned, views = self._launch, self._views
-        program = write_program(planned, views, self._shapes, self._scalars)
-        operations, native = self._operations, queue.native
+        planned, views = self.launch, self.views
+        program = write_program(planned, views, self.shapes, self._scalars)
+        operations, native = self.operations, queue.native
         count = num_parts(planned, operations, views, program, native)
         if count < 2:
             return False
@@ -342,18 +305,18 @@ class FusedStep(Step):
         kept = frozenset(views[n].root for n in planned.arguments)
         first = after
         for part in reversed(parts(own, count)):
-            first = chain([PartStep(self._submitter, part, kept)], first)
+            first = chain([PartStep(self.submitter, part, kept)], first)
             kept = kept.union(view.root for each in part for view in each.views)
         if queue.head is self:
-            self._waiting.operations = waiting
+            self.waiting.operations = waiting
             queue.head = first
-            self._submitter.counters.launches_split += 1
+            self.submitter.counters.launches_split += 1
         return True
 
     def _scalars(self, nest: Nest) -> bytes:
         """Return the scalar block of a kernel."""
-        views, operations = self._views, self._operations
-        native = self._submitter.native
+        views, operations = self.views, self.operations
+        native = self.submitter.native
         # a constant has the value with which it was recorded, whatever has changed it
         return b"".join(
             [

@@ -37,7 +37,6 @@ from legate_diffuse.launch.state import (
 )
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.launch.telling import Tell, open_explanation, print_pass
-from legate_diffuse.launch.trapping import Trapping, fills
 from legate_diffuse.messages import note, say, say_once
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.decisions import decision
@@ -88,11 +87,12 @@ class Submitter:
         self._kernels = KernelTable(native, agreement is not None, counters)
         self.planner = Planner(
             legate,
-            meanings if agreement is None else Trapping(meanings, fills),
+            meanings,
             counters,
             self._kernels,
             self.logs,
             self.note_failure,
+            agreement is not None,
         )
         if checker is not None:
             self.planner.watch = verify_pass

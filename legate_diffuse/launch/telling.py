@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from legate_diffuse import settings
@@ -18,22 +19,17 @@ if TYPE_CHECKING:
     from legate_diffuse.observe.explain import Explanation
 
 
+@dataclass(slots=True, eq=False)
 class Tell(Step):
     """A window is explained, once it was submitted."""
 
-    __slots__ = ("_explanation", "_plan", "_window")
-
-    def __init__(
-        self, explanation: Explanation, plan: Plan, window: ClosedWindow
-    ) -> None:
-        super().__init__()
-        self._explanation = explanation
-        self._plan = plan
-        self._window = window
+    explanation: Explanation
+    plan: Plan
+    window: ClosedWindow
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Explain it."""
-        self._explanation.add(self._window, self._plan)
+        self.explanation.add(self.window, self.plan)
 
 
 def open_explanation(*arguments: Any) -> Explanation | None:

@@ -48,6 +48,8 @@ class Lines:
         count = lanes or self.lanes
         kind, zeros = f"<{count} x {element}>", f"<{count} x i32> zeroinitializer"
         first = self.let(f"insertelement {kind} poison, {element} {value}, i64 0")
+        if count == 1:
+            return first
         return self.let(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
 
     def do(self, instruction: str) -> None:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 
+@dataclass(slots=True, eq=False)
 class Given:
     """Memory of the application's in which the elements of an array lie.
 
@@ -14,11 +16,8 @@ class Given:
         physical: the physical store, once Legate has had to know the memory.
     """
 
-    __slots__ = ("elements", "physical")
-
-    def __init__(self, elements: Any) -> None:
-        self.elements = elements
-        self.physical: Any = None
+    elements: Any
+    physical: Any = None
 
     def get_inline_allocation(self) -> Any:
         """Return the elements."""

@@ -89,7 +89,7 @@ def drafts(window: str = WINDOW) -> dict[str, Draft]:
 
 
 def _other_window(draft: Draft, window: Window) -> Draft:
-    return replace(draft, renaming=replace(draft.renaming, window=window))
+    return draft._replace(renaming=replace(draft.renaming, window=window))
 
 
 def _without_the_last_task(draft: Draft) -> Draft:
@@ -114,13 +114,13 @@ def _launch(number: int, **changes: Any) -> Callable[[Draft], Draft]:
 
 def _with(draft: Draft, number: int, change: Callable[[LaunchDraft], Launch]) -> Draft:
     launches = list(draft.launches)
-    launches[number] = replace(launches[number], launch=change(launches[number]))
-    return replace(draft, launches=tuple(launches))
+    launches[number] = launches[number]._replace(launch=change(launches[number]))
+    return draft._replace(launches=tuple(launches))
 
 
 def _all_in_one_program(draft: Draft) -> Draft:
     groups = tuple(group for each in draft.launches for group in each.launch.groups)
-    return replace(draft, launches=(LaunchDraft(Launch(groups)),))
+    return draft._replace(launches=(LaunchDraft(Launch(groups)),))
 
 
 def _task_again(position: int) -> Callable[[Draft], Draft]:
@@ -146,7 +146,7 @@ def _not_stored(store: int) -> Callable[[Draft], Draft]:
 
 def _first(draft: Draft, **changes: Any) -> Draft:
     first, *rest = draft.launches
-    return replace(draft, launches=(replace(first, **changes), *rest))
+    return draft._replace(launches=(first._replace(**changes), *rest))
 
 
 def _reads_only(draft: Draft) -> Draft:
@@ -182,17 +182,17 @@ BROKEN: dict[str, tuple[str, Callable[[Draft], Draft], str]] = {
     "names break the IR": ("renaming", _constants_change, "constant 3 is changed"),
     "a group is lost": (
         "groups",
-        lambda draft: replace(draft, groups=draft.groups[1:]),
+        lambda draft: draft._replace(groups=draft.groups[1:]),
         "a task is not in one group",
     ),
     "a group is there twice": (
         "groups",
-        lambda draft: replace(draft, groups=(*draft.groups, draft.groups[0])),
+        lambda draft: draft._replace(groups=(*draft.groups, draft.groups[0])),
         "a task is not in one group",
     ),
     "a launch is lost": (
         "launches",
-        lambda draft: replace(draft, launches=draft.launches[1:]),
+        lambda draft: draft._replace(launches=draft.launches[1:]),
         "a task is in no launch",
     ),
     "what is partitioned runs on one processor": (

@@ -13,8 +13,9 @@ import legate_diffuse.ir
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.pipeline import covered
 from legate_diffuse.ir import Points, Privilege
+from legate_diffuse.ir.privilege import OPERATORS
 from legate_diffuse.ir.text import STORE_FLAGS, render
-from legate_diffuse.ir.verify import OPERATORS, verify_window
+from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 PAGE = Path(legate_diffuse.ir.__file__).with_name("README.md").read_text("utf-8")

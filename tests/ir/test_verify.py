@@ -9,7 +9,8 @@ import pytest
 from window_reader import parse
 
 from legate_diffuse.ir import Access, IndexTask, Points, Privilege, Window
-from legate_diffuse.ir.verify import OPERATORS, InvalidWindowError, verify_window
+from legate_diffuse.ir.privilege import OPERATORS
+from legate_diffuse.ir.verify import InvalidWindowError, verify_window
 from legate_diffuse.kernel.reductions import REDUCTIONS
 
 STORES = """

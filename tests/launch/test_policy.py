@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from legate_diffuse.ir.privilege import READ, REDUCE
-from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
+from legate_diffuse.launch.policy import CAPACITY, WindowPolicy, kinds_of, sums_up
 
 
 @dataclass(eq=False)
@@ -78,13 +78,13 @@ def run(policy: WindowPolicy, stream: list[Operation]) -> list[list[Operation]]:
         if ended:
             known = policy.ends_at(pending)
             count = len(pending) if known else policy.cut(pending)
-            policy.ended(pending[:count])
+            policy.ended(kinds_of(pending[:count]))
             windows.append(pending[:count])
             rest, pending = pending[count:], []
             for each in rest:
                 pending.append(each)
                 if policy.ends_at(pending):
-                    policy.ended(pending)
+                    policy.ended(kinds_of(pending))
                     windows.append(pending)
                     pending = []
         pending.append(operation)
@@ -257,7 +257,7 @@ def test_what_waits_depends_on_the_windows_that_come_again(
 ) -> None:
     policy = WindowPolicy()
     for length in windows:
-        policy.ended(body(length))
+        policy.ended(kinds_of(body(length)))
     assert policy.capacity == capacity
 
 
@@ -271,7 +271,8 @@ def test_windows_with_sums_of_partitioned_arrays_do_not_grow(
     for window in windows[:summing]:
         window[40] = Operation(-len(window), [Root(scalar_storage=True)], REDUCE)
     for window in windows + windows:
-        policy.ended(window, partitioned=partitioned)
+        sums = partitioned and any(map(sums_up, window))
+        policy.ended(kinds_of(window), sums)
     # one task less for each of them would be all that is gained
     grows = summing < len(windows) or not partitioned
     assert policy.capacity == (4 * 270 // 3 + 16 if grows else CAPACITY)
@@ -281,7 +282,7 @@ def test_windows_with_sums_of_partitioned_arrays_do_not_grow(
 def test_windows_whose_launches_were_split_do_not_grow(place: int) -> None:
     policy = WindowPolicy()
     for position, length in enumerate([100, 90, 80] * 2):
-        policy.ended(body(length), split=position == place)
+        policy.ended(kinds_of(body(length)), split=position == place)
     assert policy.capacity == (CAPACITY if place < 6 else 4 * 270 // 3 + 16)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from legate_diffuse.codegen.arguments import invariant
 from legate_diffuse.codegen.gpu.parameters import Layout, emit_word, stride_word
-from legate_diffuse.codegen.memory import from_memory, to_memory, truth
+from legate_diffuse.codegen.memory import from_memory, repeated, to_memory
 from legate_diffuse.codegen.operations import Parts
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.kernel.ir import Kernel
@@ -48,11 +48,11 @@ class Memory:
         kind = lines.vector("i64")
         first = lines.let(f"mul i64 {x}, {stride}")
         first = lines.let(f"add i64 {self._row(number)}, {first}")
-        start = _repeated(lines, "i64", first)
+        start = lines.repeat("i64", first)
         if lines.lanes == 1:
             return start
         places = ", ".join(f"i64 {lane}" for lane in range(lines.lanes))
-        steps = lines.let(f"mul {kind} {_repeated(lines, 'i64', stride)}, <{places}>")
+        steps = lines.let(f"mul {kind} {lines.repeat('i64', stride)}, <{places}>")
         return lines.let(f"add {kind} {start}, {steps}")
 
     def load(self, lines: Lines, argument: int, x: str) -> Parts:
@@ -60,7 +60,7 @@ class Memory:
         dtype = self._kernel.arguments[argument].dtype
         place = self.place(lines, argument, x)
         if not self._aligned or invariant(self._kernel, argument):
-            return _one(lines, dtype, pointer_to(argument, self._local), place)
+            return repeated(lines, dtype, pointer_to(argument, self._local), place)
         part = COMPONENT.get(dtype, dtype)
         count = (1 + (dtype in COMPONENT)) * lines.lanes
         kind = f"<{count} x {memory_type(part)}>"
@@ -99,27 +99,4 @@ class Memory:
 def scalar(lines: Lines, dtype: str, word: int) -> Parts:
     """Load a scalar from a kernel's parameter."""
     place = lines.let(f"getelementptr i64, ptr %parameter, i64 {word}")
-    return _one(lines, dtype, "ptr", place)
-
-
-def _one(lines: Lines, dtype: str, pointer: str, place: str) -> Parts:
-    """Load one element and repeat it in all lanes."""
-    part = COMPONENT.get(dtype, dtype)
-    element, size = memory_type(part), ITEMSIZE[part]
-    parts = []
-    for number in range(1 + (dtype in COMPONENT)):
-        at = place
-        if number:
-            at = lines.let(f"getelementptr i8, {pointer} {place}, i64 {size}")
-        one = lines.let(f"load {element}, {pointer} {at}, align {size}")
-        value = _repeated(lines, element, one)
-        parts.append(truth(lines, part, value))
-    return tuple(parts)
-
-
-def _repeated(lines: Lines, element: str, value: str) -> str:
-    kind = lines.vector(element)
-    first = lines.let(f"insertelement {kind} poison, {element} {value}, i64 0")
-    if lines.lanes == 1:
-        return first
-    return lines.shuffle(kind, first, "poison", [0] * lines.lanes)
+    return repeated(lines, dtype, "ptr", place)
