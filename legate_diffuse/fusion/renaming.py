@@ -25,14 +25,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from legate_diffuse.ir import (
-    Access,
-    IndexTask,
-    Privilege,
-    Store,
-    View,
-    Window,
-)
+from legate_diffuse.ir import Access, IndexTask, Privilege, Store, View, Window
 from legate_diffuse.ir.region import BEGIN, END
 from legate_diffuse.ir.relations import (
     Uncovered,
