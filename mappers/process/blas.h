@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
 #include <cstdint>
 
 #include "process/function.h"
@@ -13,7 +14,8 @@ namespace legate_diffuse {
 // A library of BLAS and OpenBLAS's functions beside it: addresses of routines that take integers of
 // 64 bits, and how many processors they may use.
 struct BlasRoutines {
-  std::uintptr_t double_gemv, float_gemv, double_gemm, float_gemm, num_threads, set_num_threads;
+  std::array<std::uintptr_t, 4> gemv, gemm;  // of double, float, and complex numbers of these
+  std::uintptr_t num_threads, set_num_threads;
   int processors;
 };
 

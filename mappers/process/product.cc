@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -96,18 +97,35 @@ struct Factor {
   std::array<std::int64_t, 2> extents{1, 1}, steps{};
 };
 
+// As BLAS multiplies, which adds no search for infinities.
+template <typename T>
+T times(T one, T other) {
+  return one * other;
+}
+
+template <typename T>
+std::complex<T> times(std::complex<T> one, std::complex<T> other) {
+  return {one.real() * other.real() - one.imag() * other.imag(),
+          one.real() * other.imag() + one.imag() * other.real()};
+}
+
+// Whether one factor is a single element: as the original multiplies by it, one product may be
+// -0.0.
+bool is_by_one(const Factor& a, const Factor& b) {
+  return a.extents[1] == 1 && (a.extents[0] == 1 || b.extents[1] == 1);
+}
+
 template <typename T>
 void multiply_few(const Factor& a, const Factor& b, char* to) {
   const auto depth = a.extents[1];
-  // as the original multiplies by single elements, one product may be -0.0
-  const auto is_by_one = depth == 1 && (a.extents[0] == 1 || b.extents[1] == 1);
+  const auto is_single = is_by_one(a, b);
 
   for (std::int64_t row = 0; row < a.extents[0]; ++row) {
     for (std::int64_t column = 0; column < b.extents[1]; ++column) {
-      auto sum = is_by_one ? a.at<T>(row, 0) * b.at<T>(0, column) : T{};
+      auto sum = is_single ? times(a.at<T>(row, 0), b.at<T>(0, column)) : T{};
 
-      for (std::int64_t term = 0; !is_by_one && term < depth; ++term) {
-        sum += a.at<T>(row, term) * b.at<T>(term, column);
+      for (std::int64_t term = 0; !is_single && term < depth; ++term) {
+        sum += times(a.at<T>(row, term), b.at<T>(term, column));
       }
       std::memcpy(to, &sum, sizeof(sum));
       to += sizeof(sum);
@@ -119,6 +137,8 @@ void multiply_few(const Factor& a, const Factor& b, char* to) {
 auto multiply_few_of(std::string_view dtype) -> void (*)(const Factor&, const Factor&, char*) {
   if (dtype == "float64") return &multiply_few<double>;
   if (dtype == "float32") return &multiply_few<float>;
+  if (dtype == "complex128") return &multiply_few<std::complex<double>>;
+  if (dtype == "complex64") return &multiply_few<std::complex<float>>;
   return nullptr;
 }
 
@@ -140,7 +160,9 @@ PyObject* product_of_few(const Products& products, const Views& views) {
   std::array<std::int64_t, 2> extents{};
   std::int64_t dim = 0;
 
-  if (!multiply || depth != other.extents[0] || depth > MOST_TERMS ||
+  // of complex numbers the original's product by a single element is NumPy's affair
+  if ((is_by_one(shown, other) && text_of(first.dtype)[0] == 'c') || !multiply ||
+      depth != other.extents[0] || depth > MOST_TERMS ||
       first.form.volume * other.extents[1] > MOST_FACTORS ||
       shown.extents[0] * other.extents[1] > MOST_FACTORS) {
     Py_RETURN_NONE;
