@@ -199,7 +199,7 @@ std::int64_t most_read_here() {
 }
 
 bool is_faster_in_blas(const LocalOperand& matrix) {
-  return blas && matrix.form.volume >= least_volume(matrix);
+  return blas && matrix.form.volume >= least_volume(matrix) && lines_of(matrix);
 }
 
 PyObject* product_in_blas(const Function& arrays, const nb::object& first,

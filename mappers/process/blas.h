@@ -26,7 +26,8 @@ void know_blas(const BlasRoutines& routines);
 // processors, a task takes no longer.
 std::int64_t most_read_here();
 
-// Whether BLAS multiplies a matrix with a vector faster than a kernel, if one is known.
+// Whether BLAS multiplies a matrix with a vector faster than a kernel, if one is known, and takes
+// it.
 bool is_faster_in_blas(const LocalOperand& matrix);
 
 // The product of a matrix and a vector, in either order, or of two matrices, whose elements are

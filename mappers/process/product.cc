@@ -59,7 +59,8 @@ bool has_kernel(const Form& first, const Form& second, std::int64_t narrowest) {
           std::min(second.extents[0], second.extents[1]) >= narrowest);
 }
 
-// A matrix of so many elements BLAS walks across faster than a kernel does.
+// A matrix of so many elements, with no others between them, BLAS walks across faster than a
+// kernel.
 constexpr std::int64_t MANY_ACROSS = 4096;
 
 // A product of no more factors that is no loop of a kernel is computed here: to call NumPy takes
@@ -183,8 +184,9 @@ PyObject* product_of_few(const Products& products, const Views& views) {
 bool is_for_blas(const LocalOperand& matrix) {
   const auto& form = matrix.form;
 
-  return form.dim == 2 && (is_faster_in_blas(matrix) ||
-                           (form.strides[1] > form.strides[0] && form.volume >= MANY_ACROSS));
+  return form.dim == 2 &&
+         (is_faster_in_blas(matrix) ||
+          (form.strides[0] == 1 && form.strides[1] > 1 && form.volume >= MANY_ACROSS));
 }
 
 PyObject* product_by_kernel(const Products& products, Views views) {

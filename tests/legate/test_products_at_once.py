@@ -128,20 +128,26 @@ assert np.isnan((a @ x)[0]) and float((a @ x)[1]) == 60.0
 """)
 
 
-def test_products_of_complex_matrices_need_no_python() -> None:
+def test_products_of_matrices_need_no_python() -> None:
     run_fresh("""
 import sys
 def factors(n, dtype, rows, columns):
     count = rows * columns
     values = np.arange(count) % 7 - 3 + 1j * (np.arange(count) % 5 - 2)
+    values = values if dtype[0] == "c" else values.real
     a = n.array(values.reshape(rows, columns).astype(dtype))
     b = a.copy()  # many products with one's own transpose are NumPy's
     yield from ((a, a[0]), (a[:, 1], a), (a.T, a[:, 0]), (a[0], a.T), (a, b.T[:, 1:]))
     yield from ((a[1:, 1:].T, b[1:]), (a[:40, :1], a[:1, :40]), (a[1], a[0]))
     yield from ((a[:, 1:], a[0, 1:]), (a[:2, :2], a[0, :2]), (a[1:3, 1:3], a[:2, :2].T))
+    # others lie between their elements, so BLAS does not take them
+    part = values.reshape(rows, columns)[:60, :60]
+    c = n.array(np.stack((part, part - 1, part), 2).astype(dtype))
+    yield from ((c[:, :, 1], c[0, :, 0]), (c[:, 0, 2], c[:, :, 1]))
+    yield c[:, :, 0].T, c[:, 1, 1]
 def program(n, dtype, rows, columns):
     return [x @ y for x, y in factors(n, dtype, rows, columns)]
-for dtype in ("complex128", "complex64"):
+for dtype in ("float64", "float32", "complex128", "complex64"):
     for shape in ((3, 3), (4, 3), (3, 9), (7, 7), (15, 20), (70, 60), (150, 140)):
         wanted = program(np, dtype, *shape)
         for _ in range(3):
