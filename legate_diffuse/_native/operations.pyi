@@ -217,9 +217,9 @@ def know_blas(routines: list[int], processors: int) -> None:
     """Let products of matrices and vectors be made by a BLAS.
 
     Args:
-        routines: addresses of ``cblas_dgemv``, ``cblas_sgemv``, ``cblas_dgemm`` and
-            ``cblas_sgemm`` with integers of 64 bits, of what returns how many
-            processors BLAS uses, and of what says so.
+        routines: addresses of ``cblas_dgemv``, ``cblas_sgemv``, ``cblas_zgemv``,
+            ``cblas_cgemv`` and the same for two matrices, with integers of 64 bits, of
+            what returns how many processors BLAS uses, and of what says so.
         processors: how many it may use.
     """
 

@@ -29,8 +29,9 @@ class _Written(NamedTuple):
     ``numbers`` are those of the views that the program tells of. ``depends`` has all
     that it depends on but the scalars: layouts, each of roots of one shape, shapes, and
     kernels of nests and runs. ``places`` says after how many bytes of the program the
-    scalars of each nest come, and ``times`` how often it was needed in a row, whatever
-    these were.
+    scalars of each nest come, and ``times`` how often it was needed, whatever these
+    were. ``others`` were needed before it, the last one first: windows of one plan may
+    take turns, as layers of a network do, and levels of a multigrid.
     """
 
     program: bytes
@@ -39,6 +40,11 @@ class _Written(NamedTuple):
     numbers: list[int]
     depends: tuple[Any, ...]
     blocks: list[bytes]
+    others: tuple[_Written, ...]
+
+
+# So many programs of a launch are remembered beside the last one.
+_MOST_OTHERS: Final = 7
 
 
 def write_program(
@@ -65,9 +71,13 @@ def write_program(
     )
     blocks = [scalars(nest.nest) if nest.nest.scalars else b"" for nest in launch.nests]
     # a loop of the program has the same ones in most iterations
-    if known is None or known.depends != depends:
+    if known is not None and known.depends != depends:
+        known = _earlier(known, depends)
+    if known is None:
         program, places = _write(launch, views, shapes, blocks)
-        launch.written = _Written(program, places, 1, numbers, depends, blocks)
+        last = launch.written
+        others = () if last is None else _others(last)
+        launch.written = _Written(program, places, 1, numbers, depends, blocks, others)
         return program
     program = known.program
     if known.blocks != blocks:
@@ -75,6 +85,20 @@ def write_program(
     times = known.times + 1
     launch.written = known._replace(program=program, blocks=blocks, times=times)
     return program
+
+
+def _earlier(last: _Written, depends: tuple[Any, ...]) -> _Written | None:
+    """Return what was written before with the same numbers, None if nothing was."""
+    for each in last.others:
+        if each.depends == depends:
+            rest = tuple([other for other in _others(last) if other is not each])
+            return each._replace(others=rest)
+    return None
+
+
+def _others(last: _Written) -> tuple[_Written, ...]:
+    """Return what was written before the next program."""
+    return last._replace(others=()), *last.others[: _MOST_OTHERS - 1]
 
 
 def _with_scalars(program: bytes, places: Sequence[int], blocks: list[bytes]) -> bytes:

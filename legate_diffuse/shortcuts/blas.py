@@ -23,7 +23,7 @@ _LEAST: Final = 2**12
 _OWNER: Final = "numpy"
 # What native code calls, in OpenBLAS's names of what has integers of 64 bits.
 _ROUTINES: Final = (
-    *("cblas_dgemv", "cblas_sgemv", "cblas_dgemm", "cblas_sgemm"),
+    *(f"cblas_{kind}{name}" for name in ("gemv", "gemm") for kind in "dszc"),
     *("openblas_get_num_threads", "openblas_set_num_threads"),
 )
 _PREFIXES: Final = ("", "scipy_")

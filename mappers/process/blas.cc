@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -21,8 +22,8 @@ namespace {
 
 // The kernel of a smaller matrix is as fast.
 constexpr std::int64_t LEAST_VOLUME = 1024;
-// The same of other types, for which NumPy calls it.
-constexpr std::int64_t LEAST_OF_OTHERS = 2048;
+// The same of complex ones.
+constexpr std::int64_t LEAST_OF_COMPLEX = 256;
 // OpenBLAS uses one processor for a smaller one.
 constexpr std::int64_t LEAST_DIVIDED = 4096;
 // To compute half of so many products takes less time than NumPy does around it.
@@ -36,16 +37,34 @@ constexpr std::int64_t MOST_ALONE = std::int64_t{1} << 20;
 enum class Order : int { ROWS = 101, COLUMNS = 102 };
 enum class Transposition : int { NONE = 111, TRANSPOSED = 112 };
 
+// How BLAS takes a number, and which of its routines are for such numbers.
 template <typename T>
-using Gemv = void (*)(Order, Transposition, std::int64_t rows, std::int64_t columns, T factor,
+struct Number {
+  using Given = T;
+  static constexpr std::size_t PLACE = sizeof(T) == sizeof(double) ? 0 : 1;
+  static Given given(const T& number) { return number; }
+};
+
+template <typename T>
+struct Number<std::complex<T>> {
+  using Given = const void*;
+  static constexpr std::size_t PLACE = 2 + Number<T>::PLACE;
+  static Given given(const std::complex<T>& number) { return &number; }
+};
+
+template <typename T>
+using Given = typename Number<T>::Given;
+
+template <typename T>
+using Gemv = void (*)(Order, Transposition, std::int64_t rows, std::int64_t columns, Given<T>,
                       const T* matrix, std::int64_t step, const T* vector, std::int64_t stride,
-                      T factor_of_result, T* result, std::int64_t stride_of_result);
+                      Given<T> factor_of_result, T* result, std::int64_t stride_of_result);
 
 template <typename T>
 using Gemm = void (*)(Order, Transposition, Transposition, std::int64_t rows, std::int64_t columns,
-                      std::int64_t depth, T factor, const T* first, std::int64_t step,
-                      const T* second, std::int64_t step_of_second, T factor_of_result, T* result,
-                      std::int64_t step_of_result);
+                      std::int64_t depth, Given<T>, const T* first, std::int64_t step,
+                      const T* second, std::int64_t step_of_second, Given<T> factor_of_result,
+                      T* result, std::int64_t step_of_result);
 
 // Never destroyed: arrays may outlive the interpreter.
 const BlasRoutines* blas = nullptr;
@@ -70,11 +89,29 @@ class Limited {
   int before_{};
 };
 
-// Whether it has elements of a type for which BLAS is called here.
-bool is_real(const LocalOperand& operand) {
-  const auto type = number_type(operand.dtype);
+// Calls `visit` with a zero of a type that BLAS has; false if it is another type.
+template <typename Visit>
+bool with_type_of_blas(PyObject* dtype, const Visit& visit) {
+  switch (number_type(dtype)) {
+    case NumberType::FLOAT64:
+      return visit(double{});
+    case NumberType::FLOAT32:
+      return visit(float{});
+    case NumberType::COMPLEX128:
+      return visit(std::complex<double>{});
+    case NumberType::COMPLEX64:
+      return visit(std::complex<float>{});
+    default:
+      return false;
+  }
+}
 
-  return type == NumberType::FLOAT64 || type == NumberType::FLOAT32;
+// From how many elements on BLAS multiplies a matrix with a vector faster than a kernel does.
+std::int64_t least_volume(const LocalOperand& matrix) {
+  const auto type = number_type(matrix.dtype);
+
+  return type == NumberType::COMPLEX128 || type == NumberType::COMPLEX64 ? LEAST_OF_COMPLEX
+                                                                         : LEAST_VOLUME;
 }
 
 // Where a matrix has its elements one behind the other: in rows, or in columns.
@@ -120,7 +157,7 @@ const T* elements_of(const LocalOperand& operand) {
 
 template <typename T>
 void multiply(const LocalOperand& one, const LocalOperand& other, char* result) {
-  const auto is_double = sizeof(T) == sizeof(double);
+  const T factor{1}, of_result{};
   const auto comes_first = one.form.dim == 2;
   const auto& matrix = comes_first ? one : other;
   const auto lines = *lines_of(matrix);
@@ -133,20 +170,22 @@ void multiply(const LocalOperand& one, const LocalOperand& other, char* result) 
     };
     const auto columns = other.form.extents[1];
 
-    reinterpret_cast<Gemm<T>>(is_double ? blas->double_gemm : blas->float_gemm)(
+    reinterpret_cast<Gemm<T>>(blas->gemm[Number<T>::PLACE])(
         Order::ROWS, transposed(lines.are_rows), transposed(others.are_rows), one.form.extents[0],
-        columns, one.form.extents[1], T{1}, elements_of<T>(one), lines.step, elements_of<T>(other),
-        others.step, T{}, reinterpret_cast<T*>(result), columns);
+        columns, one.form.extents[1], Number<T>::given(factor), elements_of<T>(one), lines.step,
+        elements_of<T>(other), others.step, Number<T>::given(of_result),
+        reinterpret_cast<T*>(result), columns);
     return;
   }
 
   const auto& vector = comes_first ? other : one;
 
-  reinterpret_cast<Gemv<T>>(is_double ? blas->double_gemv : blas->float_gemv)(
+  reinterpret_cast<Gemv<T>>(blas->gemv[Number<T>::PLACE])(
       lines.are_rows ? Order::ROWS : Order::COLUMNS,
       comes_first ? Transposition::NONE : Transposition::TRANSPOSED, matrix.form.extents[0],
-      matrix.form.extents[1], T{1}, elements_of<T>(matrix), lines.step, elements_of<T>(vector),
-      vector.form.strides[0], T{}, reinterpret_cast<T*>(result), 1);
+      matrix.form.extents[1], Number<T>::given(factor), elements_of<T>(matrix), lines.step,
+      elements_of<T>(vector), vector.form.strides[0], Number<T>::given(of_result),
+      reinterpret_cast<T*>(result), 1);
 }
 
 }  // namespace
@@ -160,7 +199,7 @@ std::int64_t most_read_here() {
 }
 
 bool is_faster_in_blas(const LocalOperand& matrix) {
-  return blas && matrix.form.volume >= (is_real(matrix) ? LEAST_VOLUME : LEAST_OF_OTHERS);
+  return blas && matrix.form.volume >= least_volume(matrix) && lines_of(matrix);
 }
 
 PyObject* product_in_blas(const Function& arrays, const nb::object& first,
@@ -180,7 +219,9 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
   const auto& matrix = comes_first ? one : other;
   const auto& vector = comes_first ? other : one;
 
-  if (!is_real(one) || !lines_of(matrix) ||
+  const auto is_of_blas = with_type_of_blas(one.dtype, [](auto) { return true; });
+
+  if (!is_of_blas || !lines_of(matrix) ||
       !(are_matrices ? lines_of(other) && fit(one, other) : fit(matrix, vector, comes_first))) {
     Py_RETURN_NONE;
   }
@@ -196,12 +237,10 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
 
                       // BLAS may read what it multiplies by zero
                       std::memset(to, 0, static_cast<std::size_t>(bytes));
-                      if (signature->itemsize == sizeof(double)) {
-                        multiply<double>(one, other, to);
-                      } else {
-                        multiply<float>(one, other, to);
-                      }
-                      return true;
+                      return with_type_of_blas(one.dtype, [&](auto zero) {
+                        multiply<decltype(zero)>(one, other, to);
+                        return true;
+                      });
                     });
 }
 

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
 #include <cstdint>
 
 #include "process/function.h"
@@ -13,7 +14,8 @@ namespace legate_diffuse {
 // A library of BLAS and OpenBLAS's functions beside it: addresses of routines that take integers of
 // 64 bits, and how many processors they may use.
 struct BlasRoutines {
-  std::uintptr_t double_gemv, float_gemv, double_gemm, float_gemm, num_threads, set_num_threads;
+  std::array<std::uintptr_t, 4> gemv, gemm;  // of double, float, and complex numbers of these
+  std::uintptr_t num_threads, set_num_threads;
   int processors;
 };
 
@@ -24,7 +26,8 @@ void know_blas(const BlasRoutines& routines);
 // processors, a task takes no longer.
 std::int64_t most_read_here();
 
-// Whether BLAS multiplies a matrix with a vector faster than a kernel, if one is known.
+// Whether BLAS multiplies a matrix with a vector faster than a kernel, if one is known, and takes
+// it.
 bool is_faster_in_blas(const LocalOperand& matrix);
 
 // The product of a matrix and a vector, in either order, or of two matrices, whose elements are

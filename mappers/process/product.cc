@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -58,7 +59,8 @@ bool has_kernel(const Form& first, const Form& second, std::int64_t narrowest) {
           std::min(second.extents[0], second.extents[1]) >= narrowest);
 }
 
-// A matrix of so many elements BLAS walks across faster than a kernel does.
+// A matrix of so many elements, with no others between them, BLAS walks across faster than a
+// kernel.
 constexpr std::int64_t MANY_ACROSS = 4096;
 
 // A product of no more factors that is no loop of a kernel is computed here: to call NumPy takes
@@ -96,18 +98,35 @@ struct Factor {
   std::array<std::int64_t, 2> extents{1, 1}, steps{};
 };
 
+// As BLAS multiplies, which adds no search for infinities.
+template <typename T>
+T times(T one, T other) {
+  return one * other;
+}
+
+template <typename T>
+std::complex<T> times(std::complex<T> one, std::complex<T> other) {
+  return {one.real() * other.real() - one.imag() * other.imag(),
+          one.real() * other.imag() + one.imag() * other.real()};
+}
+
+// Whether one factor is a single element: as the original multiplies by it, one product may be
+// -0.0.
+bool is_by_one(const Factor& a, const Factor& b) {
+  return a.extents[1] == 1 && (a.extents[0] == 1 || b.extents[1] == 1);
+}
+
 template <typename T>
 void multiply_few(const Factor& a, const Factor& b, char* to) {
   const auto depth = a.extents[1];
-  // as the original multiplies by single elements, one product may be -0.0
-  const auto is_by_one = depth == 1 && (a.extents[0] == 1 || b.extents[1] == 1);
+  const auto is_single = is_by_one(a, b);
 
   for (std::int64_t row = 0; row < a.extents[0]; ++row) {
     for (std::int64_t column = 0; column < b.extents[1]; ++column) {
-      auto sum = is_by_one ? a.at<T>(row, 0) * b.at<T>(0, column) : T{};
+      auto sum = is_single ? times(a.at<T>(row, 0), b.at<T>(0, column)) : T{};
 
-      for (std::int64_t term = 0; !is_by_one && term < depth; ++term) {
-        sum += a.at<T>(row, term) * b.at<T>(term, column);
+      for (std::int64_t term = 0; !is_single && term < depth; ++term) {
+        sum += times(a.at<T>(row, term), b.at<T>(term, column));
       }
       std::memcpy(to, &sum, sizeof(sum));
       to += sizeof(sum);
@@ -119,6 +138,8 @@ void multiply_few(const Factor& a, const Factor& b, char* to) {
 auto multiply_few_of(std::string_view dtype) -> void (*)(const Factor&, const Factor&, char*) {
   if (dtype == "float64") return &multiply_few<double>;
   if (dtype == "float32") return &multiply_few<float>;
+  if (dtype == "complex128") return &multiply_few<std::complex<double>>;
+  if (dtype == "complex64") return &multiply_few<std::complex<float>>;
   return nullptr;
 }
 
@@ -140,7 +161,9 @@ PyObject* product_of_few(const Products& products, const Views& views) {
   std::array<std::int64_t, 2> extents{};
   std::int64_t dim = 0;
 
-  if (!multiply || depth != other.extents[0] || depth > MOST_TERMS ||
+  // of complex numbers the original's product by a single element is NumPy's affair
+  if ((is_by_one(shown, other) && text_of(first.dtype)[0] == 'c') || !multiply ||
+      depth != other.extents[0] || depth > MOST_TERMS ||
       first.form.volume * other.extents[1] > MOST_FACTORS ||
       shown.extents[0] * other.extents[1] > MOST_FACTORS) {
     Py_RETURN_NONE;
@@ -161,8 +184,9 @@ PyObject* product_of_few(const Products& products, const Views& views) {
 bool is_for_blas(const LocalOperand& matrix) {
   const auto& form = matrix.form;
 
-  return form.dim == 2 && (is_faster_in_blas(matrix) ||
-                           (form.strides[1] > form.strides[0] && form.volume >= MANY_ACROSS));
+  return form.dim == 2 &&
+         (is_faster_in_blas(matrix) ||
+          (form.strides[0] == 1 && form.strides[1] > 1 && form.volume >= MANY_ACROSS));
 }
 
 PyObject* product_by_kernel(const Products& products, Views views) {

@@ -8,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -305,8 +306,14 @@ void bind_knowledge(nb::module_& module) {
   module.def("know_window", &know<WindowObjects, know_window>);
   module.def("know_settings", &know_settings);
   module.def("know_blas", [](const std::vector<std::uintptr_t>& routines, int processors) {
-    know_blas({routines.at(0), routines.at(1), routines.at(2), routines.at(3), routines.at(4),
-               routines.at(5), processors});
+    BlasRoutines known{};
+
+    std::copy_n(&routines.at(0), known.gemv.size(), known.gemv.begin());
+    std::copy_n(&routines.at(4), known.gemm.size(), known.gemm.begin());
+    known.num_threads = routines.at(8);
+    known.set_num_threads = routines.at(9);
+    known.processors = processors;
+    know_blas(known);
   });
   module.def("know_parts", [](nb::handle part_of, nb::handle function) {
     know_part(part_of.ptr());

@@ -9,7 +9,10 @@
 #include <new>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -38,11 +41,17 @@ struct HashOfKey {
   }
 };
 
-// Never destroyed: arrays may outlive the interpreter.
-auto& known_windows = *new std::unordered_map<Key, RepeatedWindow, HashOfKey>;
+// Windows of one key, the last one at the end: their arrays have other extents, or are seen in
+// another way.
+using Alike = std::vector<RepeatedWindow>;
 
-// So many are remembered; then all are forgotten.
+// Never destroyed: arrays may outlive the interpreter.
+auto& known_windows = *new std::unordered_map<Key, Alike, HashOfKey>;
+
+// Of so many keys windows are remembered; then all are forgotten.
 constexpr std::size_t MOST_WINDOWS = 1024;
+// And of one key, as in launch/program.py.
+constexpr std::size_t MOST_ALIKE = 8;
 
 // As in launch/state.py.
 constexpr std::int64_t LIVENESS = -2;
@@ -216,8 +225,40 @@ std::optional<Waited> what_waits() {
 RepeatedWindow* find_known(const Waited& waited) {
   const auto found = known_windows.find(waited.key());
 
-  return found == known_windows.end() || !looks_alike(waited, found->second) ? nullptr
-                                                                             : &found->second;
+  if (found == known_windows.end()) return nullptr;
+
+  const auto like_this =
+      std::find_if(found->second.rbegin(), found->second.rend(),
+                   [&](const auto& known) { return looks_alike(waited, known); });
+
+  return like_this == found->second.rend() ? nullptr : &*like_this;
+}
+
+// Whether two windows of one key show the same of arrays of the same extents.
+bool are_alike(const RepeatedWindow& one, const RepeatedWindow& other) {
+  const auto are_same = [](const auto& each, const auto& beside) { return each.is(beside); };
+
+  return std::equal(one.layouts.begin(), one.layouts.end(), other.layouts.begin(),
+                    other.layouts.end(), are_same) &&
+         std::equal(one.shapes.begin(), one.shapes.end(), other.shapes.begin(), other.shapes.end(),
+                    [](const auto& each, const auto& beside) {
+                      return are_equal(each.ptr(), beside.ptr());
+                    });
+}
+
+// What is forgotten may run code that comes here, so it is returned.
+[[nodiscard]] Alike remember(Alike& windows, RepeatedWindow window) {
+  Alike gone;
+  auto before = std::find_if(windows.begin(), windows.end(),
+                             [&](const auto& each) { return are_alike(each, window); });
+
+  if (before == windows.end() && windows.size() >= MOST_ALIKE) before = windows.begin();
+  if (before != windows.end()) {
+    gone.push_back(std::move(*before));
+    windows.erase(before);
+  }
+  windows.push_back(std::move(window));
+  return gone;
 }
 
 bool run_again(const Waited& waited, RepeatedWindow& known) {
@@ -273,7 +314,8 @@ void note_window(const nb::tuple& key, const nb::list& operations, RepeatedWindo
   words.reserve(key.size());
   for (const auto& word : key) words.push_back(PyLong_AsLongLong(word.ptr()));
   if (known_windows.size() >= MOST_WINDOWS) forget_windows();
-  known_windows.insert_or_assign(std::move(words), std::move(window));
+
+  const auto gone = remember(known_windows[std::move(words)], std::move(window));
 }
 
 bool knows_window() {
@@ -297,7 +339,7 @@ nb::object repeat_window(nb::handle state, nb::handle following) {
 
 void forget_windows() {
   // objects that are dropped may run code that comes here
-  std::unordered_map<Key, RepeatedWindow, HashOfKey> gone;
+  std::remove_reference_t<decltype(known_windows)> gone;
 
   known_windows.swap(gone);
 }

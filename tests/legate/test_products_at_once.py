@@ -37,7 +37,7 @@ def outcome(product, a, b):
         return "refused"
     return found.dtype, found.shape, found.tolist()
 forms = [lambda a, b: a.dot(b), lambda a, b: a @ b]
-for dtype in ("float64", "float32", "complex128"):
+for dtype in ("float64", "float32", "complex128", "complex64"):
     for form in range(3):
         for _ in range(3):
             for x, y in zip(factors(cn, dtype), factors(np, dtype), strict=True):
@@ -93,7 +93,10 @@ def test_matrices_that_blas_multiplies_with_vectors() -> None:
     run_fresh("""
 from threadpoolctl import threadpool_info
 def programs(n, dtype):
-    a = n.array((np.arange(7200) % 13).reshape(90, 80).astype(dtype))
+    values = np.arange(7200) % 13
+    # whole numbers, whose products are exact
+    values = values + 1j * (np.arange(7200) % 5 - 2) if dtype[0] == "c" else values
+    a = n.array(values.reshape(90, 80).astype(dtype))
     x, y = a[3], a[:, 2]
     yield from (a @ x, y @ a, a.T @ y, x @ a.T, a.dot(x), n.dot(y, a))
     part = a[5:, 7:70]
@@ -109,7 +112,7 @@ def programs(n, dtype):
 def threads():
     return [each["num_threads"] for each in threadpool_info()]
 before = threads()
-for dtype in ("float64", "float32", "complex128"):
+for dtype in ("float64", "float32", "complex128", "complex64"):
     for _ in range(2):
         tasks = legate_diffuse.stats()["tasks_submitted"]
         found = list(programs(cn, dtype))
@@ -122,6 +125,42 @@ assert threads() == before
 a, x = cn.full((50, 60), cn.nan), cn.ones(60)
 a[1:] = 1.0
 assert np.isnan((a @ x)[0]) and float((a @ x)[1]) == 60.0
+""")
+
+
+def test_products_of_matrices_need_no_python() -> None:
+    run_fresh("""
+import sys
+def factors(n, dtype, rows, columns):
+    count = rows * columns
+    values = np.arange(count) % 7 - 3 + 1j * (np.arange(count) % 5 - 2)
+    values = values if dtype[0] == "c" else values.real
+    a = n.array(values.reshape(rows, columns).astype(dtype))
+    b = a.copy()  # many products with one's own transpose are NumPy's
+    yield from ((a, a[0]), (a[:, 1], a), (a.T, a[:, 0]), (a[0], a.T), (a, b.T[:, 1:]))
+    yield from ((a[1:, 1:].T, b[1:]), (a[:40, :1], a[:1, :40]), (a[1], a[0]))
+    yield from ((a[:, 1:], a[0, 1:]), (a[:2, :2], a[0, :2]), (a[1:3, 1:3], a[:2, :2].T))
+    # others lie between their elements, so BLAS does not take them
+    part = values.reshape(rows, columns)[:60, :60]
+    c = n.array(np.stack((part, part - 1, part), 2).astype(dtype))
+    yield from ((c[:, :, 1], c[0, :, 0]), (c[:, 0, 2], c[:, :, 1]))
+    yield c[:, :, 0].T, c[:, 1, 1]
+def program(n, dtype, rows, columns):
+    return [x @ y for x, y in factors(n, dtype, rows, columns)]
+for dtype in ("float64", "float32", "complex128", "complex64"):
+    for shape in ((3, 3), (4, 3), (3, 9), (7, 7), (15, 20), (70, 60), (150, 140)):
+        wanted = program(np, dtype, *shape)
+        for _ in range(3):
+            found = program(cn, dtype, *shape)
+        called = set()
+        sys.setprofile(lambda frame, event, _: called.add(frame.f_code.co_name))
+        program(cn, dtype, *shape)
+        sys.setprofile(None)
+        assert called.isdisjoint({"product", "_submit", "limited", "_contract"}), shape
+        for one, other in zip(found, wanted, strict=True):
+            assert one.dtype == other.dtype and one.shape == other.shape
+            np.testing.assert_array_equal(np.asarray(one), other)
+assert legate_diffuse.stats()["failures"] == 0
 """)
 
 

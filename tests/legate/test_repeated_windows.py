@@ -153,6 +153,47 @@ agree(lambda n: program(n, 20))
     )
 
 
+def test_windows_that_take_turns_are_repeated() -> None:
+    """They have one key; their arrays have other extents, types alike."""
+    run_fresh(
+        SIZE
+        + """
+def program(n, rounds, extents):
+    arrays = [n.arange(float(size + 8 * extent)) % 89.0 for extent in range(extents)]
+    found = []
+    for k in range(rounds):
+        for x in arrays:
+            x *= 0.5
+            found.append(float((x + k).max()))
+    return [*arrays, *found]
+# as the layers of a network, or the levels of a multigrid
+for extents in (3, 8):
+    program(cn, 6, extents)
+    found = counts(lambda: program(cn, 9, extents))
+    # the first ones of a call make the arrays as well
+    assert found["windows_repeated"] >= 7 * extents, (extents, found)
+    assert found["plans_made"] == 0, found
+    agree(lambda n: program(n, 9, extents))
+# more than are remembered
+program(cn, 6, 11)
+agree(lambda n: program(n, 9, 11))
+# with other scalars, parts and arrays of their own
+def layers(n, rounds):
+    x = [n.arange(float(size * m)).reshape(m, size) % 7.0 for m in (1, 2, 3)]
+    kept = []
+    for k in range(rounds):
+        for layer, a in enumerate(x):
+            a[:, k + 1 :] = a[:, : -k - 1] * (1.0 + k) - a[:, k + 1 :] / (1.0 + layer)
+            kept.append(float(a.max()))
+            if k == 4:
+                kept.append(a - 1.0)
+    return [*x, *kept]
+for _ in range(3):
+    agree(lambda n: layers(n, 7))
+"""
+    )
+
+
 def test_windows_of_selections_are_repeated() -> None:
     run_fresh(
         SIZE
