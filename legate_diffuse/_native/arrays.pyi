@@ -228,6 +228,13 @@ def sum_in_intervals(values: Any, edges: Any, weights: Any, sums: Any) -> None:
         sums: of float64; is written.
     """
 
+def find_nonzero(array: Any) -> Any:
+    """Return where elements of NumPy's are not zero, counted in row-major order.
+
+    Args:
+        array: of real numbers or truth values, in row-major order.
+    """
+
 def scan(source: Any, target: Any, multiplies: bool) -> None:
     """Sum or multiply along the last axis, as NumPy does.
 

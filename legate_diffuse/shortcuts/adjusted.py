@@ -125,6 +125,72 @@ def scanned(function: Function, ufunc: Any) -> Function:
     return scan
 
 
+def flatnonzero(a: Any) -> Any:
+    """Find places in less time where there are many elements."""
+    is_plain = a.dtype.kind in "biuf" and a.dtype.itemsize != 2
+    if a.size < MANY_TO_SCAN or not is_plain or not a.flags.c_contiguous:
+        return np.flatnonzero(a)
+    return real.legate.native.find_nonzero(a)
+
+
+def nonzero(a: Any) -> Any:
+    """Do the same, and return places along each axis."""
+    return (flatnonzero(a),) if a.ndim == 1 else np.nonzero(a)
+
+
+def argwhere(a: Any) -> Any:
+    """Do the same, and return a row for each place."""
+    return flatnonzero(a)[:, None] if a.ndim == 1 else np.argwhere(a)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """Select elements in less time where there are many."""
+    return arr.reshape(-1)[flatnonzero(condition)]
+
+
+# Rows of so many elements are joined block by block.
+_MOST_IN_ROW: Final = 2**6
+# Those of a block stay in the cache.
+_MOST_IN_BLOCK: Final = 2**15
+
+
+def _side_by_side(parts: Any) -> Any:
+    """Join arrays along the last axis.
+
+    Of many short rows NumPy writes each line of memory once for each array.
+    """
+    width, first = sum([part.shape[-1] for part in parts]), parts[0]
+    rows = first.size // max(first.shape[-1], 1)
+    if (
+        rows * width < MANY_TO_SCAN
+        or width > _MOST_IN_ROW
+        or any([part.dtype != first.dtype for part in parts])
+        or any([part.shape[:-1] != first.shape[:-1] for part in parts])
+    ):
+        return np.concatenate(parts, -1)
+    made = np.empty((*first.shape[:-1], width), first.dtype)
+    found, parts = made.reshape(rows, width), [x.reshape(rows, -1) for x in parts]
+    count = _MOST_IN_BLOCK // width
+    for start in range(0, rows, count):
+        block, column = found[start : start + count], 0
+        for part in parts:
+            end = column + part.shape[1]
+            block[:, column:end] = part[start : start + count]
+            column = end
+    return made
+
+
+def column_stack(tup: Any) -> Any:
+    """Let vectors be columns."""
+    parts = [np.asarray(each) for each in tup]
+    return _side_by_side([x.reshape(-1, 1) if x.ndim < 2 else x for x in parts])
+
+
+def dstack(tup: Any) -> Any:
+    """Join along the third axis."""
+    return _side_by_side([np.atleast_3d(each) for each in tup])
+
+
 def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = float
 ) -> Any:
@@ -261,3 +327,22 @@ def histogram(
         found = found / found.sum(dtype=np.float64)
         found /= edges[1:] - edges[:-1]
     return found, edges
+
+
+def histogramdd(coords: Any, bins: Any = 10, range: Any = None) -> Any:
+    """Refuse bounds of bins that are given, singles, and coordinates that are equal."""
+    if coords.dtype != np.float64 or coords.ndim != 2 or coords.shape[1] < 2:
+        raise UnsuitableError
+    counts = (bins,) * coords.shape[1] if type(bins) is int else bins
+    lowest, highest = coords.min(0), coords.max(0)
+    bounds = zip(lowest, highest, strict=True) if range is None else range
+    if (
+        type(counts) is not tuple
+        or not all([type(each) is int and each > 0 for each in counts])
+        or type(range) not in (tuple, type(None))
+        or not (np.isfinite(lowest) & np.isfinite(highest)).all()
+        or not all([each is not None and each[0] < each[1] for each in bounds])
+    ):
+        raise UnsuitableError
+    found, edges = np.histogramdd(coords, bins, range)
+    return found, list(edges)

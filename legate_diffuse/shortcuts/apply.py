@@ -37,6 +37,7 @@ from legate_diffuse.shortcuts import (
     rearrangements,
     reductions,
     shown,
+    unary,
     windows,
 )
 from legate_diffuse.shortcuts.client import Client
@@ -52,6 +53,7 @@ SHORTCUTS: Final = (
     *products.SHORTCUTS,
     *norms.SHORTCUTS,
     *functions.SHORTCUTS,
+    *unary.SHORTCUTS,
     *numbers.SHORTCUTS,
     *random_numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,

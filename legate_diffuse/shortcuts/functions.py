@@ -133,6 +133,21 @@ def _replace_copyto(submission: Submission) -> None:
     original = replace(package, "copyto", copyto)
 
 
+def _replace_count(submission: Submission) -> None:
+    """Count what is not zero as a sum, which is a loop."""
+    client, convert = submission.client, submission.conversions.convert
+
+    def count_nonzero(a: Any, *options: Any, **named: Any) -> Any:
+        view = None if options or named else client.view_of(a)
+        flags = None
+        if view is not None and view.volume > 1 and not client.doctor.is_on:
+            flags = a if view.root.dtype == "bool" else convert(a, "bool")
+        numbers = None if flags is None else convert(flags, "uint64")
+        return original(a, *options, **named) if numbers is None else numbers.sum()
+
+    original = replace(_package(), "count_nonzero", count_nonzero)
+
+
 def _replace_where(submission: Submission) -> None:
     choose = Choices(submission).where
 
@@ -218,6 +233,17 @@ SHORTCUTS: Final = (
             *CALLED,
         ),
         _replace_copyto,
+    ),
+    Shortcut(
+        "the function count_nonzero",
+        (
+            ("_module.ssc_counting", "count_nonzero"),
+            ("_array.array", "ndarray.sum"),
+            ("_thunk.deferred", "DeferredArray.convert"),
+            *MADE,
+            *CALLED,
+        ),
+        _replace_count,
     ),
     Shortcut(
         "the function outer", (("_module.linalg_mvp", "outer"), *CALLED), _replace_outer

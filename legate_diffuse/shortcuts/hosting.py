@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.few_points import MOST_POINTS
 from legate_diffuse.shortcuts import adjusted, ordering
 from legate_diffuse.shortcuts.recipes import (
@@ -31,11 +32,12 @@ from legate_diffuse.shortcuts.submission import (
     CALLED,
     CONVERTED,
     MADE,
-    SHOWN,
     Submission,
     replace,
 )
 from legate_diffuse.shortcuts.written import Plain, Written, in_places, parameters_of
+from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.layout import whole
 
 # Where methods are, in place of the package of functions.
 _METHOD: Final = "ndarray"
@@ -43,7 +45,7 @@ _METHOD: Final = "ndarray"
 
 def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     owner, name = _owner(package, submission), recipe.name
-    parameters = parameters_of(getattr(owner, name)) if name in _PLACES else None
+    parameters = parameters_of(getattr(owner, name)) if name in _FOUND_HERE else None
     if plain := _WRITTEN.get(name):
         submission.write_results(
             owner,
@@ -56,11 +58,8 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     extra = submission.hosted.recipe_of(recipe)
     if not recipe.spreads:
         submission.front(owner, name, "hosted", extra=extra)
-        if recipe.kinds == "c":
-            # what has real elements is returned as it is
-            submission.front(owner, name, "real_itself", "self")
         if parameters:
-            submission.front(owner, name, name, *parameters)
+            submission.front(owner, name, _FOUND_HERE[name], *parameters)
         return
     by_native = submission.hosted.native_first(
         "hosted", getattr(owner, name), extra=extra
@@ -105,14 +104,12 @@ def _replace_text(name: str, function: Function, submission: Submission) -> None
     original = replace(submission.client.ndarray, name, text)
 
 
-def _replace_parts(submission: Submission) -> None:
-    """Let native code copy the real and the imaginary parts."""
-    for name in ("real", "imag"):
-        submission.front(submission.client.ndarray, name, name, "self")
-
-
-# Of which native code finds those of all elements.
-_PLACES: Final = ("argmax", "argmin")
+# What native code knows most of, and how that is called there.
+_FOUND_HERE: Final = {
+    **{name: name for name in ("argmax", "argmin", "diagonal")},
+    **{name: name for name in ("flip", "fliplr", "flipud", "rot90")},
+    "diag": "diagonal",
+}
 # Functions of one operand with several results.
 _SEVERAL: Final = ("frexp", "modf")
 # Functions of two operands that reduce what methods of arrays reduce, and these.
@@ -179,12 +176,28 @@ def _replace_assignment(name: str, package: str, submission: Submission) -> None
 
 
 def _replace_fill(submission: Submission) -> None:
-    hosted, ndarray = submission.hosted, submission.client.ndarray
+    client, hosted = submission.client, submission.hosted
+    ndarray, doctor, warn = client.ndarray, client.doctor, client.warn
+
+    def fill_later(array: Any, value: Any) -> bool:
+        """Fill many elements, or what waits; False if the original must."""
+        view = client.view_of(array)
+        if view is None or view.layout is not whole(view.root.shape):
+            return False
+        is_plain = type(value) in (float, int) and array._writeable
+        if not is_plain or view.volume < 2 or doctor.is_on or warn.is_on:
+            return False
+        number = submission.constant(view.root, value)
+        if number is not None:
+            window.submit(Fill(view, number.root.initial))
+        return number is not None
 
     def fill(self: Any, value: Any) -> None:
         # the original refuses several numbers
         is_one = isinstance(value, (np.generic, complex, float, int))
-        if not (is_one and hosted.assign(self, Ellipsis, value)):
+        if not is_one or not (
+            hosted.assign(self, Ellipsis, value) or fill_later(self, value)
+        ):
             original(self, value)
 
     original = replace(ndarray, "fill", fill)
@@ -258,16 +271,6 @@ SHORTCUTS: Final = (
         "the text of small arrays",
         (*(("_array.array", f"ndarray.{name}") for name in TEXTS), *CALLED),
         _replace_texts,
-    ),
-    Shortcut(
-        "the parts of small complex arrays",
-        (
-            *(("_array.array", f"ndarray.{name}") for name in ("real", "imag", "fill")),
-            ("_thunk.deferred", "DeferredArray.real"),
-            ("_thunk.deferred", "DeferredArray.imag"),
-            *SHOWN,
-        ),
-        _replace_parts,
     ),
     Shortcut(
         "reductions by functions of two operands",

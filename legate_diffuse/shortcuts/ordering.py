@@ -151,6 +151,15 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return np.digitize(x, bins, right)
 
 
+def unique(a: Any) -> Any:
+    """Sort, as the original does: NumPy has a table of many integers, which is slow."""
+    if a.size < _MANY_INTEGERS or a.dtype.kind == "c":
+        return np.unique(a)
+    values = np.sort(a, axis=None)
+    is_first = values[1:] != values[:-1]
+    return values if is_first.all() else values[np.append(True, is_first)]
+
+
 def without_nan(function: Function) -> Function:
     """Return a function that refuses NaN in its result: all elements were NaN."""
 

@@ -189,7 +189,7 @@ FUNCTIONS: Final = (
     Recipe("packbits", "_module.binary_bit_packing", 2, "axis bitorder"),
     Recipe("unpackbits", "_module.binary_bit_packing", 2, "axis bitorder"),
     # what searches and sorts
-    Recipe("where", _SEARCHING, 1, function=np.nonzero),
+    Recipe("where", _SEARCHING, 1, function=adjusted.nonzero),
     Recipe("nonzero", _SEARCHING),
     Recipe("flatnonzero", _SEARCHING),
     Recipe("argwhere", _SEARCHING),
@@ -233,6 +233,7 @@ FUNCTIONS: Final = (
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
     Recipe("bincount", _COUNTS, 3, "weights minlength", _REAL),
     Recipe("histogram", _COUNTS, 2, "bins range weights density", _REAL, histogram),
+    Recipe("histogramdd", _COUNTS, 3, "bins range", "f"),
     *(
         Recipe(name, _ORDER, 3, "axis", "f", in_doubles(getattr(ordering, name)))
         for name in ("nanquantile", "nanpercentile")
@@ -382,10 +383,6 @@ OPERATORS: Final = (
     ),
     _elementwise("clip", "", 3, kinds=_REAL),
     Recipe("__contains__", "", 2, kinds=_ORDERED, function=adjusted.contains),
-    *(
-        _elementwise(name, "", kinds="c", function=np.conj)
-        for name in ("conj", "conjugate")
-    ),
 )
 # Methods that tell what an array holds. cuPyNumeric hands its memory out for them.
 TEXTS: Final[dict[str, Function]] = {

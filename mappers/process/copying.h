@@ -13,9 +13,11 @@
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/function.h"
+#include "process/guard.h"
 #include "process/lazy_thunk.h"
 #include "process/result.h"
 #include "process/runs.h"
+#include "threads/copying.h"
 
 namespace legate_diffuse {
 
@@ -80,23 +82,29 @@ class Copying {
   // The same, where it uses the memory of the source until either changes. None also if they
   // cannot, or it is better copied.
   [[nodiscard]] PyObject* share(const Function& function, const Shape& shape) {
-    const auto* const signature = function.find({source.dtype});
+    return share_by(function, shape, [&](SmallArray& elements) {
+      return source.is_in_order() && elements.share(*source.small, from());
+    });
+  }
 
-    if (!signature || source.form.volume * itemsize() < LEAST_SHARED) Py_RETURN_NONE;
+  // One of elements in another order: from one on that lies so many bytes behind the first, with
+  // strides in bytes. Of most elements of many they are copied when somebody looks at them.
+  [[nodiscard]] PyObject* reorder(const Function& function, const Shape& shape,
+                                  std::int64_t distance, const Strides& strides) {
+    const auto volume = shape.volume();
+    const auto are_most =
+        2 * volume * itemsize() >= static_cast<std::int64_t>(source.small->num_bytes());
+    const auto share = [&](SmallArray& elements) {
+      return are_most && elements.share(*source.small, from() + distance, strides.data());
+    };
 
-    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
-    auto& elements = lazy_thunk(made.view.ptr())->elements;
-
-    if (!look() || !source.small->is_valid() || !source.is_in_order() ||
-        !elements.share(*source.small, from()) || !arrays_are_ready()) {
-      Py_RETURN_NONE;
-    }
-
-    Run run{name_};
-
-    elements.set_changed();
-    run.done();
-    return made.array.release().ptr();
+    return made_or(share_by(function, shape, share), [&]() -> PyObject* {
+      if (volume > MOST_POINTS) Py_RETURN_NONE;
+      return make(function, shape, [&](char* to) {
+        copy_in_order(to, from() + distance, strides.data(), shape.dim, shape.extents.data(),
+                      itemsize());
+      });
+    });
   }
 
   // That of the source.
@@ -114,6 +122,28 @@ class Copying {
   LocalOperand source;
 
  private:
+  // A new array that shares memory with the source by `share`; None if it does not.
+  template <typename Share>
+  [[nodiscard]] PyObject* share_by(const Function& function, const Shape& shape,
+                                   const Share& share) {
+    const auto* const signature = function.find({source.dtype});
+
+    if (!signature || shape.volume() * itemsize() < LEAST_SHARED) Py_RETURN_NONE;
+
+    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
+    auto& elements = lazy_thunk(made.view.ptr())->elements;
+
+    if (!look() || !source.small->is_valid() || !share(elements) || !arrays_are_ready()) {
+      Py_RETURN_NONE;
+    }
+
+    Run run{name_};
+
+    elements.set_changed();
+    run.done();
+    return made.array.release().ptr();
+  }
+
   bool look() { return source.is_in_process(view_.ptr(), false) && (!key_ || source.index(key_)); }
 
   const char* name_;

@@ -9,14 +9,12 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
-#include "process/copying.h"
 #include "process/element.h"
 #include "process/given.h"
 #include "process/numbers.h"
 #include "process/numpy_api.h"
 #include "process/runs.h"
 #include "process/shown.h"
-#include "threads/copying.h"
 
 namespace nb = nanobind;
 
@@ -58,28 +56,6 @@ std::optional<Shape> new_shape(PyObject* shape) {
   }
   if (volume > store_fields().most_bytes) return {};
   return found;
-}
-
-PyObject* parts_of_complex(const Function& function, PyObject* array, bool imaginary) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
-  Copying copying{imaginary ? "imag" : "real"};
-
-  if (!copying.look_at(array)) Py_RETURN_NONE;
-
-  const auto& form = copying.source.form;
-  const auto kind = text_of(copying.source.dtype);
-
-  if (kind.substr(0, 7) != "complex" || form.volume > MOST_POINTS) Py_RETURN_NONE;
-
-  const auto itemsize = copying.itemsize() / 2;
-  const auto write = [&](char* to) {
-    copy_in_order(to, copying.from() + (imaginary ? itemsize : 0),
-                  copying.source.byte_strides().data(), form.dim, form.extents, itemsize);
-  };
-
-  return copying.make(function, copying.shape(), write,
-                      kind == "complex64" ? "float32" : "float64");
 }
 
 PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {

@@ -14,9 +14,6 @@ namespace legate_diffuse {
 // Each returns a new reference to a new array, or to None if that is left to Python. `function`
 // makes arrays of each type.
 
-// The real or the imaginary parts of a complex array.
-PyObject* parts_of_complex(const Function& function, PyObject* array, bool imaginary);
-
 // array.item(*index) as a number of Python's, with one index for all elements or one of each axis.
 PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count);
 

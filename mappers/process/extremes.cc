@@ -174,6 +174,20 @@ __attribute__((target_clones("avx512f", "avx2",
   return found;
 }
 
+__attribute__((target_clones("avx512f", "avx2", "default"))) bool has_flag(
+    const std::uint8_t* flags, std::int64_t count, bool is_set) {
+  constexpr std::int64_t BLOCK = 4096;
+
+  for (std::int64_t at = 0; at < count;) {
+    const auto end = std::min(count, at + BLOCK);
+    std::uint8_t found = 0;
+
+    for (; at < end; ++at) found |= static_cast<std::uint8_t>((flags[at] != 0) == is_set);
+    if (found != 0) return true;
+  }
+  return false;
+}
+
 namespace {
 
 using Source = nb::ndarray<nb::c_contig, nb::ro, nb::ndim<3>>;

@@ -26,6 +26,9 @@ PyObject* place_of_extreme(const Function& function, PyObject* array, bool large
 // How many flags are set.
 std::int64_t count_set(const std::uint8_t* flags, std::int64_t count);
 
+// Whether one of them is set, or one is not.
+bool has_flag(const std::uint8_t* flags, std::int64_t count, bool is_set);
+
 // Whether an array of NumPy's has NaN, or is of a type of floats of which nothing is known.
 bool has_nan(PyObject* array);
 

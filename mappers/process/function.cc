@@ -16,6 +16,7 @@
 #include "process/numbers.h"
 #include "process/operands.h"
 #include "process/part.h"
+#include "process/reduction.h"
 #include "process/runs.h"
 #include "process/spare_arrays.h"
 
@@ -205,6 +206,9 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
 
     note_change(store_fields(), found[0]);
     signature->operation->count(run);
+    return array.release().ptr();
+  }
+  if (reduces_ && out == Py_None && find_truth(*signature, found[0], found[first])) {
     return array.release().ptr();
   }
   if (out == Py_None && !reduces_) found[0].small->reserve();

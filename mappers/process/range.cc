@@ -43,26 +43,39 @@ struct Number {
   double value{};
 };
 
+// There are fewer elements than numbers of this type, which vectors convert.
+using Place = std::int32_t;
+
 template <typename T>
-void write(char* to, std::int64_t count, const char* first, const char* step) {
-  T start, by;
-
-  std::memcpy(&start, first, sizeof(T));
-  std::memcpy(&by, step, sizeof(T));
-  for (std::int64_t place = 0; place < count; ++place) {
-    T element;
-
+[[gnu::always_inline]] inline void write_by(T* to, Place count, T start, T by) {
+  for (Place place = 0; place < count; ++place) {
     if constexpr (std::is_floating_point_v<T>) {
-      element = std::fma(static_cast<T>(place), by, start);
+      to[place] = std::fma(static_cast<T>(place), by, start);
     } else {
       // they wrap around
       using Bits = std::make_unsigned_t<T>;
 
-      element = static_cast<T>(static_cast<std::uint64_t>(place) * static_cast<Bits>(by) +
-                               static_cast<Bits>(start));
+      to[place] = static_cast<T>(static_cast<std::uint64_t>(place) * static_cast<Bits>(by) +
+                                 static_cast<Bits>(start));
     }
-    std::memcpy(to + place * static_cast<std::int64_t>(sizeof(T)), &element, sizeof(T));
   }
+}
+
+// Without the instruction, it is a call of the library's for each element.
+template <typename T>
+__attribute__((target("avx2,fma"))) void write_in_vectors(T* to, Place count, T start, T by) {
+  write_by(to, count, start, by);
+}
+
+template <typename T>
+void write(char* to, std::int64_t count, const char* first, const char* step) {
+  static const auto has_vectors = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  T start, by;
+
+  std::memcpy(&start, first, sizeof(T));
+  std::memcpy(&by, step, sizeof(T));
+  (has_vectors ? &write_in_vectors<T> : &write_by<T>)(reinterpret_cast<T*>(to),
+                                                      static_cast<Place>(count), start, by);
 }
 
 // Writes what a type has such numbers of; false if it is none of those.

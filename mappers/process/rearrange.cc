@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "process/arrays.h"
@@ -59,6 +60,13 @@ std::optional<Shape> shape_from(PyObject* argument, std::int64_t volume) {
   return shape;
 }
 
+template <typename T>
+void add_to_zeros(char* elements, std::int64_t count) {
+  auto* const numbers = reinterpret_cast<T*>(elements);
+
+  for (std::int64_t at = 0; at < count; ++at) numbers[at] += T{0};
+}
+
 }  // namespace
 
 PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
@@ -90,6 +98,84 @@ PyObject* copied(const Function& function, PyObject* array, PyObject* key) {
 
   if (!copying.look_at(array, key)) Py_RETURN_NONE;
   return copying.make(function, copying.shape());
+}
+
+PyObject* reversed(const Function& function, PyObject* array, std::uint64_t axes, bool turns) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{"flip"};
+
+  if (!copying.look_at(array)) Py_RETURN_NONE;
+
+  auto shape = copying.shape();
+  auto strides = copying.source.byte_strides();
+  std::int64_t distance = 0;
+
+  if (shape.dim == 0 || axes >> shape.dim != 0 || (turns && shape.dim < 2)) Py_RETURN_NONE;
+  for (std::int64_t d = 0; d < shape.dim; ++d) {
+    if ((axes >> d & 1) == 0) continue;
+    distance += (shape.extents[d] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  if (turns) {
+    std::swap(shape.extents[0], shape.extents[1]);
+    std::swap(strides[0], strides[1]);
+  }
+  return copying.reorder(function, shape, distance, strides);
+}
+
+PyObject* flipped(const Function& function, PyObject* array, PyObject* axis) {
+  const auto shape = nb::steal(shape_of(array));
+
+  if (!shape.is_valid() || !PyTuple_CheckExact(shape.ptr())) Py_RETURN_NONE;
+
+  const auto dim = PyTuple_GET_SIZE(shape.ptr());
+  std::uint64_t axes = axis ? 0 : (std::uint64_t{1} << dim) - 1;
+
+  if (axis) {
+    const Items items{axis};
+
+    for (Py_ssize_t at = 0; at < items.size(); ++at) {
+      const auto along = axis_from(items[at], dim);
+
+      if (!along || (axes >> *along & 1) != 0) Py_RETURN_NONE;
+      axes |= std::uint64_t{1} << *along;
+    }
+  }
+  return reversed(function, array, axes);
+}
+
+PyObject* turned(const Function& function, PyObject* array, std::int64_t quarters) {
+  // of a full turn the original returns the array itself
+  if (quarters % 4 == 0) Py_RETURN_NONE;
+  if (quarters % 2 == 0) return reversed(function, array, 3);
+  return reversed(function, array, (quarters & 3) == 1 ? 2 : 1, true);
+}
+
+PyObject* diagonal(const Function& function, PyObject* array, std::int64_t offset) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{"diagonal"};
+
+  if (!copying.look_at(array) || copying.source.form.dim != 2) Py_RETURN_NONE;
+
+  const auto& form = copying.source.form;
+  const auto row = std::max<std::int64_t>(-offset, 0), column = std::max<std::int64_t>(offset, 0);
+  const auto count = std::min(form.extents[0] - row, form.extents[1] - column);
+  const auto kind = text_of(copying.source.dtype);
+
+  if (count < 1 || count > MOST_POINTS || kind == "float16") Py_RETURN_NONE;
+  return copying.make(function, {1, {count}}, [&](char* to) {
+    const auto strides = copying.source.byte_strides();
+    const auto step = strides[0] + strides[1];
+    const auto* const from = copying.from() + row * strides[0] + column * strides[1];
+
+    copy_in_order(to, from, &step, 1, &count, copying.itemsize());
+    if (kind == "float64") add_to_zeros<double>(to, count);
+    if (kind == "float32") add_to_zeros<float>(to, count);
+    if (kind == "complex128") add_to_zeros<double>(to, 2 * count);
+    if (kind == "complex64") add_to_zeros<float>(to, 2 * count);
+  });
 }
 
 }  // namespace legate_diffuse

@@ -5,10 +5,12 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/extremes.h"
 #include "process/numbers.h"
 #include "process/runs.h"
 
@@ -53,6 +55,25 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
   if (signature->operation->run(store_fields(), found, nullptr, 0) != Answer::DONE) Py_RETURN_NONE;
   count_fill();
   return made.array.release().ptr();
+}
+
+bool find_truth(const Signature& signature, LocalOperand& result, const LocalOperand& source) {
+  if (signature.types.size() != 1 || signature.types[0] != NumberType::BOOL ||
+      result.dtype != source.dtype || !source.is_in_order()) {
+    return false;
+  }
+
+  // of all elements it is true, unless one of them is not set
+  const auto are_all = signature.identity[0] != 0;
+  Run run{signature.operation->name()};
+  const auto* const flags = reinterpret_cast<const std::uint8_t*>(first_element(source));
+
+  result.small->reserve();
+  *result.small->own_elements() =
+      has_flag(flags, source.form.volume, !are_all) ? !are_all : are_all;
+  result.small->set_changed();
+  signature.operation->count(run);
+  return true;
 }
 
 }  // namespace legate_diffuse

@@ -12,4 +12,9 @@ namespace legate_diffuse {
 // operand, over the shape of the first. A new reference, or one to None if that is left to Python.
 PyObject* reduce(const Function& function, PyObject* array, PyObject* axis);
 
+// Lets the only element of a new array say whether any of all elements are set, or all are; false
+// if that is another reduction, or they do not lie in a row. It looks no further than to the block
+// of elements that decides.
+bool find_truth(const Signature& signature, LocalOperand& result, const LocalOperand& source);
+
 }  // namespace legate_diffuse

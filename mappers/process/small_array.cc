@@ -30,8 +30,17 @@ SmallArray::SmallArray(RootShape shape)
       num_bytes_{static_cast<std::size_t>(std::accumulate(
           shape_.extents.begin(), shape_.extents.end(), shape_.itemsize, std::multiplies<>{}))} {}
 
-// Memory that holds zeros.
-char* SmallArray::cleared() {
+// Memory that holds zeros, or what is to be copied.
+char* SmallArray::made() {
+  if (later_) {
+    const auto dim = static_cast<std::int64_t>(shape_.extents.size());
+
+    allocate();
+    copy_in_order(memory_.get(), later_->first, later_->strides.data(), dim, shape_.extents.data(),
+                  shape_.itemsize);
+    later_.reset();
+    return memory_.get();
+  }
   if (is_stale_) clear_memory(memory_.get(), num_bytes_);
   is_stale_ = false;
   if (memory_) return memory_.get();
@@ -44,24 +53,45 @@ char* SmallArray::cleared() {
   return memory_.get();
 }
 
-bool SmallArray::share(SmallArray& other, const char* first) {
-  if (other.is_mapped() || other.is_shown() || !other.is_valid()) return false;
+// The memory that others may use as well from now on; null if they may not.
+std::shared_ptr<SmallArray::Shared> SmallArray::let_share() {
+  if (is_mapped() || is_shown() || !is_valid()) return nullptr;
+  elements();
+  if (!shared_) {
+    shared_ = std::make_shared<Shared>(Memory{nullptr, &std::free}, num_bytes_);
+    shared_->memory = std::move(memory_);
+    offset_ = 0;
+  }
+  return shared_;
+}
 
-  const auto offset =
-      reinterpret_cast<std::uintptr_t>(first) - reinterpret_cast<std::uintptr_t>(other.elements());
+bool SmallArray::share(SmallArray& other, const char* first) {
+  auto source = other.let_share();
+
+  if (!source) return false;
+
+  const auto offset = reinterpret_cast<std::uintptr_t>(first) -
+                      reinterpret_cast<std::uintptr_t>(source->memory.get());
 
   // what comes before it is far behind it
-  if (offset > other.num_bytes_ || num_bytes_ > other.num_bytes_ - offset) return false;
-  if (!other.shared_) {
-    auto shared = std::make_shared<Shared>(Memory{nullptr, &std::free}, other.num_bytes_);
-
-    shared->memory = std::move(other.memory_);
-    other.shared_ = std::move(shared);
-    other.offset_ = 0;
-  }
+  if (offset > source->num_bytes || num_bytes_ > source->num_bytes - offset) return false;
   drop();
-  shared_ = other.shared_;
-  offset_ = other.offset_ + offset;
+  shared_ = std::move(source);
+  offset_ = offset;
+  set_changed();
+  return true;
+}
+
+bool SmallArray::share(SmallArray& other, const char* first, const std::int64_t* strides) {
+  auto source = other.let_share();
+
+  if (!source) return false;
+
+  auto later = std::make_unique<Later>(
+      Later{std::move(source), first, {strides, strides + shape_.extents.size()}});
+
+  drop();
+  later_ = std::move(later);
   set_changed();
   return true;
 }
@@ -110,6 +140,7 @@ bool SmallArray::copy_mapped() {
 void SmallArray::drop_shared() {
   if (shared_ && is_lent()) kept_.push_back(shared_);
   shared_.reset();
+  later_.reset();
 }
 
 void SmallArray::allocate() {
@@ -160,6 +191,7 @@ void SmallArray::take(SmallArray& other) {
   memory_ = std::move(other.memory_);
   shared_ = std::move(other.shared_);
   offset_ = other.offset_;
+  later_ = std::move(other.later_);
   is_valid_ = std::exchange(other.is_valid_, false);
   is_stored_ = std::exchange(other.is_stored_, false);
   is_stale_ = std::exchange(other.is_stale_, false);

@@ -36,7 +36,7 @@ class SmallArray {
   const char* elements() {
     if (mapped_) return mapped_;
     if (shared_) return shared_->memory.get() + offset_;
-    return memory_ && !is_stale_ ? memory_.get() : cleared();
+    return memory_ && !is_stale_ ? memory_.get() : made();
   }
 
   // The same, to be changed.
@@ -55,9 +55,13 @@ class SmallArray {
   // maps them.
   bool share(SmallArray& other, const char* first);
 
+  // The same in another order: from that one on, with strides in bytes. They are copied when
+  // somebody looks at them.
+  bool share(SmallArray& other, const char* first, const std::int64_t* strides);
+
   // Gets memory, which is not set, for elements that are all about to be written.
   void reserve() {
-    if (shared_) drop_shared();
+    if (shared_ || later_) drop_shared();
     is_stale_ = false;
     if (!memory_ && !mapped_) allocate();
   }
@@ -100,7 +104,7 @@ class SmallArray {
   // The same, but somebody else frees the memory, with std::free; or a copy, where it may not be
   // given away.
   void give_away();
-  [[nodiscard]] bool may_be_given_away() const { return !is_lent() && !shared_; }
+  [[nodiscard]] bool may_be_given_away() const { return !is_lent() && !shared_ && !later_; }
 
   // Memory that is lent stays where it is until it is back, also where the array uses it no longer.
   void lend() { ++num_lent_; }
@@ -143,9 +147,17 @@ class SmallArray {
     std::size_t num_bytes;
   };
 
+  // Elements in the memory of others that are to be copied.
+  struct Later {
+    std::shared_ptr<Shared> source;
+    const char* first;
+    std::vector<std::int64_t> strides;
+  };
+
   void keep(void* memory);
   void allocate();
-  char* cleared();
+  char* made();
+  std::shared_ptr<Shared> let_share();
   [[nodiscard]] Memory copy();
   void leave_shared();
   void drop_shared();
@@ -155,6 +167,7 @@ class SmallArray {
   Memory memory_{nullptr, &std::free};
   std::shared_ptr<Shared> shared_;  // in place of it
   std::size_t offset_{};            // there
+  std::unique_ptr<Later> later_;    // in place of both
   std::int64_t num_lent_{}, num_shown_{};
   std::vector<std::shared_ptr<void>> kept_;
   char* mapped_{};

@@ -157,6 +157,12 @@ PyObject* array_ufunc(const Arguments& given) {
   return nb::inst_ptr<Function>(function)->apply(Py_None, given.given + 3, given.count - 3);
 }
 
+// `extra` of one operand.
+PyObject* function_of_one(const Arguments& given) {
+  return given.end_at(1) ? nb::inst_ptr<Function>(given.extra)->apply(Py_None, given.given, 1)
+                         : none();
+}
+
 PyObject* flattened(const Arguments& given) {
   const auto dim = nb::steal(shape_of(given[0]));
 
@@ -183,8 +189,43 @@ PyObject* copy_of(const Arguments& given) {
 
 // What makes an array of arrays in a list stacks them.
 PyObject* array_of(const Arguments& given) {
-  return Items{given[0]}.are_listed() ? joined(given.arrays, Joining::STACK, given[0], nullptr)
-                                      : copy_of(given);
+  if (!Items{given[0]}.are_listed()) return copy_of(given);
+  return made_or(joined(given.arrays, Joining::STACK, given[0], nullptr), [&] {
+    auto made = arrays_are_ready() ? array_from(given[0]) : nb::object{};
+
+    return made.is_valid() ? made.release().ptr() : none();
+  });
+}
+
+// array.diagonal(offset) along the first two axes; None if there are others.
+PyObject* diagonal_of(const Arguments& given) {
+  const auto offset = given[1] ? integer_from(given[1]) : std::optional<std::int64_t>{0};
+
+  return offset && given.end_at(2) ? diagonal(given.arrays, given[0], *offset) : none();
+}
+
+// In the plane of the first two axes; None if there are others.
+PyObject* turned_by(const Arguments& given) {
+  const auto quarters = given[1] ? integer_from(given[1]) : std::optional<std::int64_t>{1};
+
+  return quarters && given.end_at(2) ? turned(given.arrays, given[0], *quarters) : none();
+}
+
+// Whether an array has one dimension, and more than one element.
+bool is_vector(PyObject* array) {
+  const auto shape = nb::steal(shape_of(array));
+
+  return shape.is_valid() && PyTuple_CheckExact(shape.ptr()) &&
+         PyTuple_GET_SIZE(shape.ptr()) == 1 &&
+         integer_from(PyTuple_GET_ITEM(shape.ptr(), 0)).value_or(0) > 1;
+}
+
+// A vector is all of it, wherever its elements are.
+PyObject* ravel(const Arguments& given) {
+  if (!given.end_at(1)) return none();
+  return made_or(reshape(given.arrays, given[0], one_row()), [&] {
+    return Py_NewRef(arrays_are_ready() && is_vector(given[0]) ? given[0] : Py_None);
+  });
 }
 
 template <Joining HOW>
@@ -213,6 +254,7 @@ constexpr std::array WAYS{
     NamedWay{"call of two", call<2>},
     NamedWay{"concatenate", join<Joining::CONCATENATE>},
     NamedWay{"copy", copy_of},
+    NamedWay{"diagonal", diagonal_of},
     NamedWay{"dtype", [](const Arguments& given) { return type_of(given[0]); }},
     NamedWay{
         "expand_dims",
@@ -225,6 +267,12 @@ constexpr std::array WAYS{
                                     : Py_None);
              }},
     NamedWay{"flatten", flattened},
+    NamedWay{"flip",
+             [](const Arguments& given) {
+               return flipped(given.arrays, given[0], is_given(given[1]) ? given[1] : nullptr);
+             }},
+    NamedWay{"fliplr", [](const Arguments& given) { return reversed(given.arrays, given[0], 2); }},
+    NamedWay{"flipud", [](const Arguments& given) { return reversed(given.arrays, given[0], 1); }},
     NamedWay{"float", [](const Arguments& given) { return converted<PyNumber_Float>(given[0]); }},
     NamedWay{"format",
              [](const Arguments& given) {
@@ -234,6 +282,7 @@ constexpr std::array WAYS{
                                                    : PyObject_Format(value.ptr(), given[1]);
              }},
     NamedWay{"full", full},
+    NamedWay{"function", function_of_one},
     NamedWay{"full_like",
              [](const Arguments& given) {
                return given[1] ? filled_like_by(given, given[2], given[1]) : none();
@@ -249,7 +298,7 @@ constexpr std::array WAYS{
     NamedWay{"imag",
              [](const Arguments& given) {
                return is_real(given[0]) ? filled_like(given.arrays, given[0], {}, number_of(0))
-                                        : parts_of_complex(given.arrays, given[0], true);
+                                        : function_of_one(given);
              }},
     NamedWay{"index", [](const Arguments& given) { return converted<as_index>(given[0]); }},
     NamedWay{"hstack",
@@ -279,19 +328,12 @@ constexpr std::array WAYS{
     NamedWay{"ones", [](const Arguments& given) { return filled_with(given, 1); }},
     NamedWay{"ones_like", [](const Arguments& given) { return filled_like_with(given, 1); }},
     NamedWay{"random", random_numbers},
-    NamedWay{"ravel",
-             [](const Arguments& given) {
-               return given.end_at(1) ? reshape(given.arrays, given[0], one_row()) : none();
-             }},
+    NamedWay{"ravel", ravel},
     NamedWay{"product", product},
     NamedWay{"real",
              [](const Arguments& given) {
-               return is_real(given[0]) ? Py_NewRef(given[0])
-                                        : parts_of_complex(given.arrays, given[0], false);
+               return is_real(given[0]) ? Py_NewRef(given[0]) : function_of_one(given);
              }},
-    NamedWay{
-        "real_itself",
-        [](const Arguments& given) { return is_real(given[0]) ? Py_NewRef(given[0]) : none(); }},
     NamedWay{"reshape",
              [](const Arguments& given) {
                if (given.names || given.count < 2) Py_RETURN_NONE;
@@ -305,6 +347,7 @@ constexpr std::array WAYS{
                }
                return reshape(given.arrays, given[0], shape.ptr());
              }},
+    NamedWay{"rot90", turned_by},
     NamedWay{"shape", [](const Arguments& given) { return shape_of(given[0]); }},
     NamedWay{"size", size_of},
     NamedWay{"squeeze",

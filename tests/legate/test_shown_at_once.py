@@ -312,7 +312,7 @@ ours = {code.co_qualname if hasattr(code, "co_qualname") else code.co_name
 # what refuses NaN, arrays without axes or many elements, or converts
 assert ours <= {"_are_many", "as_type.<locals>.converted",
                 "unless.<locals>.checked", "ordered.<locals>.<lambda>", "<lambda>",
-                "sized.<locals>.checked", "has_nan", "diagonal", "_refuse_nan",
+                "sized.<locals>.checked", "has_nan", "nonzero", "_refuse_nan",
                 "extreme.<locals>.place", "along_one.<locals>.<lambda>"}, ours
 assert all(is_lazy(each) for each in made)
 assert counts(program)["tasks_submitted"] == 0
