@@ -57,8 +57,8 @@ class Draft(NamedTuple):
             before them.
         groups: which tasks share a loop nest.
         launches: which groups share a task, in the order in which these run.
-        memo: what has been made of parts of ``renaming.window``; ``run_passes`` gives each
-            window one of its own.
+        memo: what has been made of parts of ``renaming.window``; ``run_passes`` gives
+            each window one of its own.
     """
 
     window: Window
