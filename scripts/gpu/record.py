@@ -62,13 +62,13 @@ class Recorder:
 
         def noted(one: Any, *passed: Any) -> None:
             run(one, *passed)
-            launch = one._launch
+            launch = one.launch
             if not launch.nests or one._is_here:
                 return
             assert launch.tiling is None, "one GPU has no tiles"
-            views = [one._views[n] for n in launch.arguments]
+            views = [one.views[n] for n in launch.arguments]
             if launch.partitioned:
-                shape = one._shapes[launch.nests[0].lowered.shape]
+                shape = one.shapes[launch.nests[0].lowered.shape]
                 layouts = [over(view, shape).layout for view in views]
             else:
                 layouts = [whole(view.root.shape) for view in views]

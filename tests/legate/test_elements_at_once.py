@@ -51,7 +51,7 @@ program()
 sys.setprofile(note)
 program()
 sys.setprofile(None)
-assert set(called) == {"program", "array"}, called
+assert set(called) == {"program"}, called
 """
     )
 

@@ -39,7 +39,7 @@ frozen = gc.get_freeze_count()
 import legate_diffuse
 legate_diffuse.enable()
 import cupynumeric
-print(gc.get_freeze_count() - frozen > 50_000, gc.isenabled())
+print(gc.get_freeze_count() - frozen > 10_000, gc.isenabled())
 """
 
 
