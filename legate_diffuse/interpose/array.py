@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from legate_diffuse.interpose.access import expose, hold
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import (
     LogicalStore,
     _AcceptsReal,
     adopt,
-    expose,
-    hold,
     view_of,
 )
 from legate_diffuse.interpose.window import window
@@ -43,7 +42,7 @@ class LogicalArray(metaclass=_AcceptsReal):
     def from_store_and_mask(store: Any, null_mask: Any) -> LogicalArray:
         """Return the array over a store and a null mask."""
         made = real.LogicalArray.from_store_and_mask(
-            expose(adopt(store)), expose(adopt(null_mask))
+            expose(view_of(store)), expose(view_of(null_mask))
         )
         return LogicalArray(None, made)
 
@@ -79,7 +78,7 @@ class LogicalArray(metaclass=_AcceptsReal):
     def expose(self) -> Any:
         """Return the real array for code that is not intercepted."""
         if self._store is not None:
-            return real.LogicalArray.from_store(expose(self._store))
+            return real.LogicalArray.from_store(expose(view_of(self._store)))
         window.flush("escape")
         return self._real
 

@@ -54,6 +54,7 @@ def _replacements(
     from legate_diffuse.interpose import (
         array,
         constraints,
+        manual_task,
         python_task,
         runtime,
         store,
@@ -68,7 +69,7 @@ def _replacements(
         "LogicalStorePartition": store.LogicalStorePartition,
         "LogicalArray": array.LogicalArray,
         "AutoTask": task.AutoTask,
-        "ManualTask": task.ManualTask,
+        "ManualTask": manual_task.ManualTask,
         "Variable": constraints.Variable,
         "Constraint": constraints.Constraint,
         "from_dlpack": _from_dlpack,

@@ -17,20 +17,20 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from legate_diffuse.interpose.access import expose, writable
 from legate_diffuse.interpose.array import LogicalArray
+from legate_diffuse.interpose.manual_task import ManualTask
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import (
     LogicalStore,
     LogicalStorePartition,
     adopt,
-    expose,
     hold_fill,
     new_store,
     stand_in,
     view_of,
-    writable,
 )
-from legate_diffuse.interpose.task import AutoTask, ManualTask, RealTask
+from legate_diffuse.interpose.task import AutoTask, RealTask
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.stores.dtype import dtype_name
@@ -244,7 +244,8 @@ class Runtime:
     ) -> tuple[LogicalStore, LogicalStorePartition]:
         """Create a store attached to several allocations."""
         store, partition = real.runtime.create_store_from_tiles(*arguments, **options)
-        return adopt(store), LogicalStorePartition(partition)
+        store = adopt(store)
+        return store, LogicalStorePartition(store, partition)
 
     # -- tasks ------------------------------------------------------------------
     def create_auto_task(self, library: Any, task_id: int) -> AutoTask:
@@ -354,7 +355,7 @@ def _exposed(value: Any) -> Any:
     if isinstance(value, LogicalArray):
         return value.expose() if type(value) is LogicalArray else value
     if type(value) is LogicalStore:
-        return expose(value)
+        return expose(value._view)
     return value
 
 

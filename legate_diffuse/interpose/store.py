@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from operator import index as operator_index
 from typing import Any
 
+from legate_diffuse.interpose.access import expose, real_store, writable
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.physical_store import (
     PhysicalStore,
@@ -207,15 +208,23 @@ class LogicalStore(metaclass=_AcceptsReal):
     @property
     def partition(self) -> LogicalStorePartition | None:
         """The partition that this store is a child of."""
-        found = expose(self).partition
-        return None if found is None else LogicalStorePartition(found)
+        found = expose(self._view).partition
+        if found is None:
+            return None
+        return LogicalStorePartition(adopt(found.store()), found)
 
     def partition_by_tiling(
         self, tile_shape: Any, color_shape: Any = None
     ) -> LogicalStorePartition:
         """Partition the store into tiles."""
-        made = expose(self).partition_by_tiling(tile_shape, color_shape)
-        return LogicalStorePartition(made)
+        view, tiling = self._view, (tile_shape, color_shape)
+        if not view.root.fusable or view.root.scalar_storage:
+            return LogicalStorePartition(
+                self, expose(self._view).partition_by_tiling(*tiling)
+            )
+        # of another store, so that Legate refuses now what it would refuse later
+        like = real.runtime.create_store(self.type, view.shape)
+        return LogicalStorePartition(self, like.partition_by_tiling(*tiling), tiling)
 
     def get_physical_store(self, target: Any = None) -> Any:
         """Return the physical store; waits for the pending tasks that write it."""
@@ -240,7 +249,7 @@ class LogicalStore(metaclass=_AcceptsReal):
 
     def detach(self) -> None:
         """Detach the store from its external allocation."""
-        expose(self).detach()
+        expose(self._view).detach()
 
     def offload_to(self, target_mem: Any) -> None:
         """Move the store's only copy to another memory."""
@@ -259,7 +268,7 @@ class LogicalStore(metaclass=_AcceptsReal):
     @property
     def raw_handle(self) -> int:
         """Address of the C++ store."""
-        return int(expose(self).raw_handle)
+        return int(expose(self._view).raw_handle)
 
     def __str__(self) -> str:
         window.flush("read")
@@ -269,26 +278,43 @@ class LogicalStore(metaclass=_AcceptsReal):
 
 
 class LogicalStorePartition(metaclass=_AcceptsReal):
-    """Stand-in for ``legate.core.LogicalStorePartition``."""
+    """Stand-in for ``legate.core.LogicalStorePartition``.
 
-    __slots__ = ("_real",)
+    With a ``tiling`` the real one is made when it is used, and ``like`` is one of a
+    store of the same shape.
+    """
+
+    __slots__ = ("_like", "_store", "_tiling")
     _real_name = "LogicalStorePartition"
 
-    def __init__(self, partition: Any) -> None:
-        self._real = partition
+    def __init__(
+        self, store: LogicalStore, like: Any, tiling: tuple[Any, Any] | None = None
+    ) -> None:
+        self._store = store
+        self._like = like
+        self._tiling = tiling
 
     def store(self) -> LogicalStore:
         """The store that is partitioned."""
-        return adopt(self._real.store())
+        return self._store
 
     @property
     def color_shape(self) -> tuple[int, ...]:
         """The number of tiles in each dimension."""
-        return tuple(self._real.color_shape)
+        return tuple(self._like.color_shape)
 
     def get_child_store(self, *color: int) -> LogicalStore:
         """The tile of one color."""
-        return adopt(self._real.get_child_store(*color))
+        expose(self._store._view)
+        return adopt(self.make(writes=True).get_child_store(*color))
+
+    def make(self, *, writes: bool) -> Any:
+        """Return the real partition, for a task that reads or ``writes``."""
+        if self._tiling is None:
+            return self._like
+        return real_store(self._store._view, writes=writes).partition_by_tiling(
+            *self._tiling
+        )
 
 
 def stand_in(root: Root) -> LogicalStore:
@@ -354,33 +380,3 @@ def hold_fill(target: View, value: Any) -> bool:
     else:
         return False
     return True
-
-
-def expose(store: LogicalStore) -> Any:
-    """Return the real store for code that is not intercepted.
-
-    All pending operations are submitted first. From now on the storage counts as
-    reachable from outside.
-    """
-    window.flush("escape")
-    store._view.root.escaped = True
-    return writable(store._view)
-
-
-def hold(view: View) -> Any:
-    """Return the real store for a task that is being built, and may write it.
-
-    From now on the elements lie there, whenever the task is submitted.
-    """
-    view.root.held = True
-    return writable(view)
-
-
-def writable(view: View) -> Any:
-    """Return the real store for a task that may write it."""
-    if view.root.constant is not None:
-        # pending tasks still read the value that may change
-        window.flush("write to a constant")
-        view.root.constant = None
-    view.root.settle()
-    return view.materialize()

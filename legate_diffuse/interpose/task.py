@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-ins for ``legate.core.AutoTask`` and ``ManualTask``.
+"""Stand-in for ``legate.core.AutoTask``, and for tasks that are real ones.
 
 A stand-in task remembers how it was built. It holds views and not stand-in stores:
 a task that waits in the window is no reference of the application to its stores.
@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from legate_diffuse.interpose.access import hold
 from legate_diffuse.interpose.array import LogicalArray
 from legate_diffuse.interpose.constraints import Constraint, Variable, symbol
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import (
     LogicalStore,
-    LogicalStorePartition,
-    hold,
     view_of,
 )
 from legate_diffuse.interpose.uses import uses
@@ -349,24 +348,6 @@ class RealTask:
         return getattr(self._real, name)
 
 
-class ManualTask(RealTask):
-    """Stand-in for ``legate.core.ManualTask``: the real one, over real stores."""
-
-    __slots__ = ()
-
-    def add_input(self, arg: Any, *how: Any, **options: Any) -> None:
-        """Add a store or partition that the task reads."""
-        self._real.add_input(_real_argument(arg), *how, **options)
-
-    def add_output(self, arg: Any, *how: Any, **options: Any) -> None:
-        """Add a store or partition that the task writes."""
-        self._real.add_output(_real_argument(arg), *how, **options)
-
-    def add_reduction(self, arg: Any, redop: int, *how: Any, **options: Any) -> None:
-        """Add a store or partition that the task reduces to."""
-        self._real.add_reduction(_real_argument(arg), redop, *how, **options)
-
-
 def _is_single(argument: Any) -> bool:
     return isinstance(argument, View) and argument.volume == 1
 
@@ -387,11 +368,3 @@ def real_array(array_or_store: Any) -> Any:
     raise ValueError(
         f"Expected a logical array or store but got {type(array_or_store)}"
     )
-
-
-def _real_argument(arg: Any) -> Any:
-    if type(arg) is LogicalStorePartition:
-        return arg._real
-    if isinstance(arg, LogicalStore):
-        return hold(view_of(arg))
-    return arg
