@@ -169,11 +169,23 @@ def note_window(
 def knows_window() -> bool:
     """Return whether what waits is like a window that was noted."""
 
-def repeat_window(state: object, following: object) -> Any:
+def repeat_window(state: object, following: object, apart: bool) -> Any:
     """Run what waits as a window that was noted, and record in ``following`` next.
+
+    If it may run ``apart``, and takes long, it does so in a thread of its own, for
+    which whoever uses its arrays waits.
 
     Returns the note; None if ``state`` is not what waits any more, or like no other
     window, or would not run as that did. Then nothing was changed.
+    """
+
+def wait_for_background() -> None:
+    """Wait for what runs apart."""
+
+def set_least_apart(points: int) -> int:
+    """Let programs over fewer points of loops not run apart.
+
+    Returns what it was before.
     """
 
 def forget_windows() -> None:

@@ -9,7 +9,7 @@ somebody has done so meanwhile: see ``launch.window`` for who may come between, 
 from __future__ import annotations
 
 from threading import current_thread, get_ident
-from typing import Any
+from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.translate import NEW_VIEW, SINGLE, UNDEFINED
@@ -32,6 +32,9 @@ from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.outline import place
 from legate_diffuse.stores.root import Root
+
+# What ends a window after which the program goes on: see ``observe.wording``.
+FULL: Final = "full window"
 
 
 class Pending:
@@ -124,6 +127,9 @@ class Pending:
             return
         while self._is_pending():
             self._submit(cause, may_wait=False, wanted=wanted)
+        if cause != FULL:
+            # of what was submitted before
+            self._native.wait_for_background()
 
     def flush_for(self, wanted: Root, *, comes: bool = False) -> None:
         """Submit what is pending, before a root is read.
@@ -239,9 +245,9 @@ class Pending:
             for operation in state.operations[-MANY_SHORT:]:
                 roots.update([view.root for view in operation.views])
         del state
-        self._submit("full window", may_wait=True)
+        self._submit(FULL, may_wait=True)
         if small.all_ran_here or roots:
-            self.flush("full window")
+            self.flush(FULL)
         # what was only read, and what others have computed
         while roots and not self._is_pending():
             root = roots.pop()
@@ -280,7 +286,7 @@ class Pending:
                 del state, closed, steps, first
                 queue.drain()
                 break
-        if not self.state.count and queue.head is None:
+        if not self.state.count and queue.head is None and cause != FULL:
             self._native.set_pending(False)
 
     def _repeat(self, cause: str) -> bool:
@@ -297,7 +303,8 @@ class Pending:
         else:
             following, self._empty = self._empty or WindowState(), None
         # a finalizer may have submitted the state, and carried the rest on
-        window = self._native.repeat_window(state, following)
+        # the program goes on, and asks for no result yet
+        window = self._native.repeat_window(state, following, cause == FULL)
         if window is None:
             if not rest:
                 self._empty = following

@@ -25,6 +25,7 @@
 #include "program/cache.h"
 #include "program/interpreter.h"
 #include "program/kernel_table.h"
+#include "threads/background.h"
 #include "threads/team.h"
 #include "versions.h"
 
@@ -162,7 +163,14 @@ void bind_tasks(nb::module_& module) {
              nb::arg("reductions") = nb::tuple(), nb::arg("timed") = false);
   module.def("interpret_kernel", &interpret_kernel, nb::arg("text"), nb::arg("lanes"));
   module.def("is_kernel_ready", &is_kernel_ready, nb::arg("kernel"));
-  module.def("forget_kernel", &forget_kernel, nb::arg("kernel"));
+  module.def(
+      "forget_kernel",
+      [](std::uint32_t kernel) {
+        // which may still run it
+        Background::wait();
+        forget_kernel(kernel);
+      },
+      nb::arg("kernel"));
   module.def("kernel_nanoseconds", &kernel_nanoseconds);
   module.def("task_times", &task_times);
   module.def(

@@ -38,8 +38,10 @@
 #include "process/repeat.h"
 #include "process/runs.h"
 #include "process/slots.h"
+#include "process/small_array.h"
 #include "process/waiting.h"
 #include "process/window.h"
+#include "threads/background.h"
 
 namespace nb = nanobind;
 
@@ -330,6 +332,8 @@ void bind_windows(nb::module_& module) {
   module.def("note_window", &note);
   module.def("knows_window", &knows_window);
   module.def("repeat_window", &repeat_window);
+  module.def("wait_for_background", &Background::wait);
+  module.def("set_least_apart", &set_least_apart, nb::arg("points"));
   module.def("forget_windows", &forget_windows);
   module.def("take_runs", [] {
     const auto [runs, operations, fills] = take_runs();

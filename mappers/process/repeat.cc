@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -261,7 +262,7 @@ bool are_alike(const RepeatedWindow& one, const RepeatedWindow& other) {
   return gone;
 }
 
-bool run_again(const Waited& waited, RepeatedWindow& known) {
+bool run_again(const Waited& waited, RepeatedWindow& known, bool apart) {
   std::vector<SmallArray*> arrays;
   std::vector<RootShape> shapes;
   std::size_t added = 0;
@@ -282,9 +283,13 @@ bool run_again(const Waited& waited, RepeatedWindow& known) {
   }
   put_scalars(waited, known);
   try {
-    const auto program = check_program({known.program.data(), known.program.size()}, shapes);
+    const auto program = std::make_shared<const OwnProgram>(known.program, shapes);
 
-    run_here(program, arrays, known.privileges.data(), current_sharing());
+    if (apart) {
+      run_apart(program, arrays, known.privileges.data(), current_sharing());
+    } else {
+      run_here(program->get(), arrays, known.privileges.data(), current_sharing());
+    }
   } catch (const InvalidProgram&) {
     return false;
   } catch (const std::bad_alloc&) {
@@ -324,11 +329,11 @@ bool knows_window() {
   return waited && find_known(*waited) != nullptr;
 }
 
-nb::object repeat_window(nb::handle state, nb::handle following) {
+nb::object repeat_window(nb::handle state, nb::handle following, bool apart) {
   const auto waited = is_recorded(state.ptr()) ? what_waits() : std::nullopt;
   auto* const known = waited ? find_known(*waited) : nullptr;
 
-  if (!known || !run_again(*waited, *known)) return nb::none();
+  if (!known || !run_again(*waited, *known, apart)) return nb::none();
 
   auto note = known->note;
 

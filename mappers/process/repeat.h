@@ -43,7 +43,9 @@ bool knows_window();
 // Runs what waits in a state as a window that was noted did, and lets `following` be what is
 // recorded then. Returns what Python remembers of it; None where Python has to look: it is none of
 // those, or their program would not run as it did. Then nothing was changed.
-nanobind::object repeat_window(nanobind::handle state, nanobind::handle following);
+//
+// If it may run apart, its arrays get their elements later: see `run_apart`.
+nanobind::object repeat_window(nanobind::handle state, nanobind::handle following, bool apart);
 
 // Forgets all that was noted.
 void forget_windows();

@@ -12,6 +12,7 @@
 #include "program/privilege.h"
 #include "program/program.h"
 #include "program/schedule.h"
+#include "threads/background.h"
 
 namespace legate_diffuse {
 
@@ -34,6 +35,7 @@ class SmallArray {
 
   // The first element, to be read; zeros where nothing was written.
   const char* elements() {
+    if (is_used()) Background::wait();
     if (mapped_) return mapped_;
     if (shared_) return shared_->memory.get() + offset_;
     return memory_ && !is_stale_ ? memory_.get() : made();
@@ -126,6 +128,13 @@ class SmallArray {
   }
   [[nodiscard]] bool is_shown() const { return num_shown_ > 0; }
 
+  // Whether a program that runs in the background uses the elements, or may do so.
+  [[nodiscard]] bool is_used() const { return Background::is_current(work_); }
+
+  // Whether such a program may use the elements: nobody else does without asking here.
+  [[nodiscard]] bool may_be_used() const { return !is_mapped() && !is_lent(); }
+  void use(std::uint64_t work) { work_ = work; }
+
   // The memory that all of them take.
   static std::size_t total_bytes();
 
@@ -175,6 +184,23 @@ class SmallArray {
   bool is_stored_{};
   bool was_asked_for_{};  // to be copied
   bool is_stale_{};       // the memory holds what it held before
+  std::uint64_t work_{};  // the last in the background that used the elements
+};
+
+// A program with its own words.
+class OwnProgram {
+ public:
+  // Throws InvalidProgram: see `check_program`.
+  OwnProgram(std::vector<std::int64_t> words, const std::vector<RootShape>& shapes)
+      : words_{std::move(words)}, program_{check_program({words_.data(), words_.size()}, shapes)} {}
+  OwnProgram(const OwnProgram&) = delete;
+  OwnProgram& operator=(const OwnProgram&) = delete;
+
+  [[nodiscard]] const Program& get() const { return program_; }
+
+ private:
+  std::vector<std::int64_t> words_;
+  Program program_;
 };
 
 // Runs a program over arrays of this process, in this thread and those that help it. The program
@@ -182,5 +208,13 @@ class SmallArray {
 // value. Throws std::bad_alloc before it has changed anything.
 void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
               const Privilege* privileges, const Sharing& sharing);
+
+// The same; in the background if it takes longer than that, and nobody else uses the arrays.
+void run_apart(const std::shared_ptr<const OwnProgram>& program,
+               const std::vector<SmallArray*>& arguments, const Privilege* privileges,
+               const Sharing& sharing);
+
+// Programs over fewer points of loops do not run in the background. Returns what it was before.
+std::int64_t set_least_apart(std::int64_t points);
 
 }  // namespace legate_diffuse

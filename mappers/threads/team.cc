@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "program/kernel_table.h"
 #include "threads/wait.h"
@@ -23,10 +23,6 @@
 namespace legate_diffuse {
 
 namespace {
-
-// How long a helper waits for more work before it goes to sleep. Nests follow one another at once;
-// to wake a thread takes as long as this. Longer waiting takes the cores from Legate's own threads.
-constexpr std::chrono::microseconds PATIENCE{50};
 
 std::atomic<std::int64_t>& chosen_threads() {
   static std::atomic<std::int64_t> threads{0};
@@ -42,17 +38,6 @@ Cores& cores() {
   static Cores cores;
   return cores;
 }
-
-class Waiting {
- public:
-  void turn() { wait(++turns_); }
-
-  bool is_long() { return turns_ >= SPINS && std::chrono::steady_clock::now() - start_ > PATIENCE; }
-
- private:
-  int turns_{};
-  std::chrono::steady_clock::time_point start_{std::chrono::steady_clock::now()};
-};
 
 // One helper and its part of the current job, which is part `index + 1`.
 struct alignas(64) Helper {
@@ -114,17 +99,8 @@ class Helpers {
     const auto index = helpers_.size();
     auto& helper = helpers_.emplace_back();
 
-    try {
-      std::thread thread{[this, &helper, index, job = job_.load()] { help(helper, index, job); }};
-      const auto name = "diffuse-" + std::to_string(index + 1);
-
-      pthread_setname_np(thread.native_handle(), name.substr(0, 15).c_str());
-      if (cores().known) {
-        pthread_setaffinity_np(thread.native_handle(), sizeof(cpu_set_t), &cores().set);
-      }
-      thread.detach();
-    } catch (const std::system_error&) {
-    }
+    Team::start_thread("diffuse-" + std::to_string(index + 1),
+                       [this, &helper, index, job = job_.load()] { help(helper, index, job); });
   }
 
   [[noreturn]] void help(Helper& helper, std::size_t index, std::uint64_t last_job) {
@@ -194,6 +170,25 @@ std::int64_t set_num_threads(std::int64_t threads) {
 void Team::set_cores_of_caller() {
   auto& [set, known] = cores();
   known = pthread_getaffinity_np(pthread_self(), sizeof(set), &set) == 0;
+}
+
+std::int64_t Team::num_cores() {
+  return cores().known ? CPU_COUNT(&cores().set) : 1;
+}
+
+bool Team::start_thread(const std::string& name, std::function<void()> work) {
+  try {
+    std::thread thread{std::move(work)};
+
+    pthread_setname_np(thread.native_handle(), name.substr(0, 15).c_str());
+    if (cores().known) {
+      pthread_setaffinity_np(thread.native_handle(), sizeof(cpu_set_t), &cores().set);
+    }
+    thread.detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
 }
 
 void Team::run(std::int64_t num_parts, Call call, void* context) {

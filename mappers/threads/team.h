@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "program/schedule.h"
@@ -23,6 +25,13 @@ class Team {
  public:
   // Notes the cores that the calling thread may run on, for all helpers.
   static void set_cores_of_caller();
+
+  // How many these are; 1 if it is not known.
+  static std::int64_t num_cores();
+
+  // Starts a thread that may run on them, and lives as long as the process. False if the system has
+  // no more.
+  static bool start_thread(const std::string& name, std::function<void()> work);
 
   // Calls work(part) once for each part in [0, num_parts), and returns when all calls have
   // returned. The calling thread does what no helper has begun. Any thread may call this; only one

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "threads/background.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "threads/team.h"
+#include "threads/wait.h"
+
+namespace legate_diffuse {
+
+namespace {
+
+enum class State : int { NONE, READY, TAKEN, DONE };
+
+class Thread {
+ public:
+  // Never destroyed: the thread may still wait while the process exits.
+  static Thread& instance() { return *pointer(); }
+
+  void begin(std::function<void()> work) {
+    if (!is_started_) is_started_ = start();
+    work_ = std::move(work);
+    state_.store(State::READY);
+    if (is_sleeping_.load()) {
+      const std::lock_guard lock{mutex_};
+      work_came_.notify_all();
+    }
+  }
+
+  // Whoever waits does what the thread has not begun.
+  void finish() {
+    if (take()) {
+      work_();
+    } else {
+      Waiting waiting;
+
+      while (state_.load(std::memory_order_acquire) != State::DONE) waiting.turn();
+      if (std::exchange(has_failed_, false)) work_();
+    }
+    state_.store(State::NONE);
+    work_ = nullptr;
+  }
+
+  std::vector<std::shared_ptr<void>> kept;
+
+ private:
+  static Thread*& pointer() {
+    static auto* thread = [] {
+      // nothing may be under way in a process that forks, and its child has no such thread
+      pthread_atfork(&Background::wait, nullptr, [] { pointer() = new Thread; });
+      return new Thread;
+    }();
+    return thread;
+  }
+
+  // Without a thread, who waits does the work.
+  bool start() {
+    return Team::start_thread("diffuse-apart", [this] {
+      while (true) {
+        wait_for_work();
+        if (!take()) continue;
+        try {
+          work_();
+        } catch (const std::bad_alloc&) {
+          has_failed_ = true;
+        }
+        state_.store(State::DONE, std::memory_order_release);
+      }
+    });
+  }
+
+  bool take() {
+    auto ready = State::READY;
+    return state_.compare_exchange_strong(ready, State::TAKEN, std::memory_order_acq_rel);
+  }
+
+  void wait_for_work() {
+    const auto is_ready = [&] { return state_.load() == State::READY; };
+
+    for (Waiting waiting; !waiting.is_long(); waiting.turn()) {
+      if (is_ready()) return;
+    }
+    std::unique_lock lock{mutex_};
+    is_sleeping_ = true;
+    work_came_.wait(lock, is_ready);
+    is_sleeping_ = false;
+  }
+
+  bool is_started_{};
+  std::function<void()> work_;
+  bool has_failed_{};
+  alignas(64) std::atomic<State> state_{State::NONE};
+  std::mutex mutex_;
+  std::condition_variable work_came_;
+  std::atomic<bool> is_sleeping_{};
+};
+
+}  // namespace
+
+bool Background::has_core(std::int64_t num_threads) {
+  return Team::num_cores() > num_threads;
+}
+
+std::uint64_t Background::begin(std::function<void()> work) {
+  static std::uint64_t last = 0;
+
+  wait();
+  Thread::instance().begin(std::move(work));
+  return current_ = ++last;
+}
+
+void Background::keep(std::shared_ptr<void> used) {
+  Thread::instance().kept.push_back(std::move(used));
+}
+
+void Background::finish() {
+  auto& thread = Thread::instance();
+  // it is not current for what is let go
+  current_ = 0;
+  const auto gone = std::exchange(thread.kept, {});
+
+  thread.finish();
+}
+
+}  // namespace legate_diffuse
