@@ -182,6 +182,12 @@ def repeat_window(state: object, following: object, apart: bool) -> Any:
 def wait_for_background() -> None:
     """Wait for what runs apart."""
 
+def num_run_apart() -> int:
+    """Return how many windows have run apart."""
+
+def use_background_thread(flag: bool) -> None:
+    """Choose whether a thread runs them; without it, who waits for one does."""
+
 def set_least_apart(points: int) -> int:
     """Let programs over fewer points of loops not run apart.
 

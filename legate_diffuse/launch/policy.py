@@ -15,7 +15,8 @@ of its own, it falls into windows that come again and again, in the same order. 
 then on a window may hold the whole step, too.
 
 Operations on few elements run faster as they come than in a window. So a window ends
-after many of them in a row, where what runs as it comes can.
+after many of them in a row, where what runs as it comes can: the more, the larger the
+arrays are that they use and the window makes.
 
 Nothing here depends on time, addresses or hashes: all ranks cut alike.
 """
@@ -50,6 +51,9 @@ _INTERVAL: Final = 64
 # After so many operations in a row that could run as they come a window ends. To end it
 # takes as long as to run that many more.
 MANY_SHORT: Final = 32
+# An operation that waits takes up to 7 us more than one that runs as it comes, in which
+# so many bytes are written and read again.
+_WORTH_AN_OPERATION: Final = 65536
 # So many operations identify a place in the program.
 _CONTEXT: Final = 16
 
@@ -88,12 +92,21 @@ class WindowPolicy:
             state.ended = state.awaits = True
         elif count >= self.capacity and self.is_full(state.operations):
             state.ended = True
-        elif count % MANY_SHORT == 0 and self._ends_short(state.operations):
+        elif count % MANY_SHORT == 0 and self._ends_short(state):
             state.ended = state.ended_short = True
 
-    def _ends_short(self, operations: list[Any]) -> bool:
-        is_short = self._is_short
-        return is_short is not None and all(map(is_short, operations[-MANY_SHORT:]))
+    def _ends_short(self, state: WindowState) -> bool:
+        is_short, operations = self._is_short, state.operations
+        if is_short is None or not all(map(is_short, operations[: -MANY_SHORT - 1 : -1])):
+            return False
+        # what the others have made must be in memory then, and is read again
+        last = operations[-MANY_SHORT:]
+        used = {view.root for operation in last for view in operation.views}
+        written = sum([root.nbytes for root in used if state.changes(root)])
+        many = max(written // _WORTH_AN_OPERATION, MANY_SHORT)
+        if many > len(operations):
+            return False
+        return all(map(is_short, operations[-many:-MANY_SHORT]))
 
     def ends_at(self, operations: list[Any]) -> bool:
         """Whether a window ends after the operations that were recorded."""

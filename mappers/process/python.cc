@@ -333,6 +333,8 @@ void bind_windows(nb::module_& module) {
   module.def("knows_window", &knows_window);
   module.def("repeat_window", &repeat_window);
   module.def("wait_for_background", &Background::wait);
+  module.def("num_run_apart", &Background::count);
+  module.def("use_background_thread", &Background::use_thread, nb::arg("flag"));
   module.def("set_least_apart", &set_least_apart, nb::arg("points"));
   module.def("forget_windows", &forget_windows);
   module.def("take_runs", [] {

@@ -18,16 +18,20 @@ namespace legate_diffuse {
 
 namespace {
 
-enum class State : int { NONE, READY, TAKEN, DONE };
+enum class State : int { NONE, HELD_BACK, READY, TAKEN, DONE };
 
 class Thread {
  public:
   // Never destroyed: the thread may still wait while the process exits.
   static Thread& instance() { return *pointer(); }
 
-  void begin(std::function<void()> work) {
-    if (!is_started_) is_started_ = start();
+  void begin(std::function<void()> work, bool has_thread) {
     work_ = std::move(work);
+    if (!has_thread) {
+      state_.store(State::HELD_BACK);
+      return;
+    }
+    if (!is_started_) is_started_ = start();
     state_.store(State::READY);
     if (is_sleeping_.load()) {
       const std::lock_guard lock{mutex_};
@@ -37,7 +41,7 @@ class Thread {
 
   // Whoever waits does what the thread has not begun.
   void finish() {
-    if (take()) {
+    if (state_.load() == State::HELD_BACK || take()) {
       work_();
     } else {
       Waiting waiting;
@@ -110,11 +114,9 @@ bool Background::has_core(std::int64_t num_threads) {
 }
 
 std::uint64_t Background::begin(std::function<void()> work) {
-  static std::uint64_t last = 0;
-
   wait();
-  Thread::instance().begin(std::move(work));
-  return current_ = ++last;
+  Thread::instance().begin(std::move(work), has_thread_);
+  return current_ = ++count_;
 }
 
 void Background::keep(std::shared_ptr<void> used) {

@@ -31,9 +31,17 @@ class Background {
   // Keeps what the current work uses, until somebody waits for it.
   static void keep(std::shared_ptr<void> used);
 
+  // Without a thread, who waits for some work does it.
+  static void use_thread(bool flag) { has_thread_ = flag; }
+
+  // How often work has begun.
+  static std::uint64_t count() { return count_; }
+
  private:
   static void finish();
 
+  static inline bool has_thread_ = true;
+  static inline std::uint64_t count_ = 0;
   static inline std::uint64_t current_ = 0;
 };
 

@@ -27,6 +27,8 @@ MACHINES = {
     "one processor": (1, 1, False, "libm", _ALL, 0.15),
     "one processor, arrays in Legate": (1, 1, False, "libm", 0, 0.1),
     "one processor, large arrays": (1, 1, False, "vector", _ALL, 0.1),
+    "one processor, windows apart": (1, 1, False, "vector", _ALL, 0.1),
+    "one processor, windows by a thread": (1, 1, False, "vector", _ALL, 0.1),
     "three threads": (3, 3, True, "vector", _ALL, 0.1),
     "three threads, few arrays here": (3, 3, True, "vector", 8, 0.1),
     "two processors": (2, 1, True, "vector", _ALL, 0.15),
@@ -53,8 +55,10 @@ def test_random_programs_agree(machine: str) -> None:
         "LEGATE_DIFFUSE_SYNC_COMPILE": str(int(machine not in _COMPILES_LATER)),
         "PROGRAMS": str(round(PROGRAMS * share)),
     }
-    if "large arrays" in machine:
+    if "large arrays" in machine or "windows" in machine:
         settings["TESTS_LARGE_FROM"] = "64"
+    if "windows" in machine:
+        settings["TESTS_APART"] = "thread" if "thread" in machine else "held back"
     if "PROGRAMS" not in os.environ:
         # which hypothesis takes as a wish for the same examples every time
         settings["CI"] = "1"
