@@ -97,10 +97,10 @@ class WindowPolicy:
 
     def _ends_short(self, state: WindowState) -> bool:
         is_short, operations = self._is_short, state.operations
-        if is_short is None or not all(map(is_short, operations[: -MANY_SHORT - 1 : -1])):
+        last = operations[-MANY_SHORT:]
+        if is_short is None or not all(map(is_short, reversed(last))):
             return False
         # what the others have made must be in memory then, and is read again
-        last = operations[-MANY_SHORT:]
         used = {view.root for operation in last for view in operation.views}
         written = sum([root.nbytes for root in used if state.changes(root)])
         many = max(written // _WORTH_AN_OPERATION, MANY_SHORT)

@@ -7,7 +7,8 @@ than the loop over a hundred thousand elements. So a window whose plan is one pr
 that ran in this process is noted, once it came twice, with all that the program depends
 on and the key does not say. When it comes again, native code compares that, has the
 program run, and lets an empty window take its place, with nothing in between
-(``mappers/process/repeat.h``). It does nothing where anything differs.
+(``mappers/process/repeat.h``). It does nothing where anything differs. A full window
+that takes long runs apart, while the program goes on.
 """
 
 from __future__ import annotations
