@@ -17,8 +17,9 @@ from typing import Final
 from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import is_late
+from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.fusion.memo import Memo
-from legate_diffuse.fusion.tile_nests import NO_NESTS, Tiles, nest_of
+from legate_diffuse.fusion.tile_nests import NO_NESTS, Tiles
 from legate_diffuse.ir import IndexTask, Window
 
 # At most so many loop nests in one task; their kernels are compiled separately.
@@ -125,7 +126,7 @@ def _joined(
     """
 
     def join() -> Tiles | None:
-        nest = nest_of(len(tiles.nests), tasks)
+        nest = lower_nest(dict(zip(group.tasks, tasks, strict=True)), frozenset(), None)
         return tiles if nest is None else tiles.joined(nest)
 
     return memo.of((tiles, group.tasks), join)

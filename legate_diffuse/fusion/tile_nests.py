@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
 from legate_diffuse.fusion.halo import Halo, Halos, halos, tile_of
 from legate_diffuse.fusion.tile_axis import TileAxis
-from legate_diffuse.ir import Access, IndexTask, Privilege, View
-from legate_diffuse.ir.nest import Nest, over
+from legate_diffuse.ir import Privilege
+from legate_diffuse.ir.nest import Nest
 
 # To place a nest takes time in the number of those before it.
 MAX_TILED_NESTS: Final = 96
@@ -100,29 +100,6 @@ def _written(nest: Nest) -> frozenset[int]:
         for access in nest.accesses
         if access.changes and not access.view.store.replicated
     )
-
-
-def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
-    """Return the nest that a group of tasks becomes, None if it is scalar work."""
-    loops = [task for task in tasks if not task.scalar]
-    if not loops:
-        return None
-    like = next(
-        a.view
-        for a in loops[0].accesses
-        if a.view.shape == loops[0].shape and not a.view.store.replicated
-    )
-    accesses: dict[Access, None] = {}
-    made: set[View] = set()
-    for task in loops:
-        accesses |= dict.fromkeys(
-            over(like, a)
-            for a in task.accesses
-            # what the nest has made itself stays in registers
-            if a.changes or a.whole or a.view not in made
-        )
-        made.update(task.writes)
-    return Nest(number, loops[0].shape, like.points, tuple(accesses))
 
 
 def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
