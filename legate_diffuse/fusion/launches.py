@@ -66,7 +66,7 @@ def form_launches(
     in ``cuts``, by position, share no partitioned launch with groups before them.
     ``memo`` has what was made of the same groups before.
     """
-    memo = memo or Memo()
+    memo = Memo() if memo is None else memo
     launches: list[_Open] = []
     for group in groups:
         tasks = [window.tasks[position] for position in group.tasks]
