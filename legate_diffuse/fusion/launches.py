@@ -71,12 +71,10 @@ def form_launches(
     for group in groups:
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and _is_partitioned(tasks)
-        if partitioned and all(task.kind.task == "FILL" for task in tasks):
-            fill = _Open(memo=memo, partitioned=True)
-            _insert_fill(launches, fill, group, tasks)
-            continue
         new = _Open(memo=memo, fused=group.fused, partitioned=partitioned)
-        joins = group.fused and (not partitioned or cuts.isdisjoint(group.tasks))
+        joins = group.fused and not (
+            partitioned and (_only_fills(tasks) or not cuts.isdisjoint(group.tasks))
+        )
         before = reachable(launches, tasks) if joins else ()
         takers = (
             one
@@ -154,7 +152,7 @@ class _Open(Cluster):
     @property
     def is_fill(self) -> bool:
         """Whether the launch only fills an array that is partitioned."""
-        return self.partitioned and all(t.kind.task == "FILL" for t in self.members)
+        return self.partitioned and _only_fills(self.members)
 
     def add(self, group: Grouping, tasks: Sequence[IndexTask]) -> None:
         """Take in a group and its tasks."""
@@ -254,22 +252,12 @@ def _is_partitioned(tasks: Sequence[IndexTask]) -> bool:
 def _not_worth_it(launch: _Open) -> bool:
     """Whether the original tasks cost no more; a fill is no task in Legion."""
     tasks = launch.members
-    if all(task.kind.task == "FILL" for task in tasks):
-        return True
-    return not launch.partitioned and len(tasks) == 1 and tasks[0].scalar
+    is_scalar = not launch.partitioned and len(tasks) == 1 and tasks[0].scalar
+    return is_scalar or _only_fills(tasks)
 
 
-def _insert_fill(
-    launches: list[_Open], fill: _Open, group: Grouping, tasks: Sequence[IndexTask]
-) -> None:
-    """Add a launch that fills an array as early as it can run."""
-    place = len(launches)
-    while place and not any(map(launches[place - 1].conflicts, tasks)):
-        place -= 1
-    while place < len(launches) and launches[place].is_fill:
-        place += 1
-    launches.insert(place, fill)
-    fill.add(group, tasks)
+def _only_fills(tasks: Sequence[IndexTask]) -> bool:
+    return all([task.kind.task == "FILL" for task in tasks])
 
 
 def _take_fills(launches: list[_Open], cuts: AbstractSet[int], memo: Memo) -> None:
