@@ -64,9 +64,9 @@ def _without_unneeded(draft: LaunchDraft, divided: Divided) -> LaunchDraft:
     """Drop nests that only write scratch memory that nobody reads."""
     needed = {
         place
-        for axis, computed, _ in divided.along
-        for place, halo in enumerate(computed.nests)
-        if halo is not None or axis.placements[place] is None
+        for along in divided.along
+        for place, halo in enumerate(along.nests)
+        if halo is not None or along.axis.placements[place] is None
     }
     nests = numbered(
         [nest for place, nest in enumerate(draft.nests) if place in needed]
@@ -99,11 +99,11 @@ def _crossed(divided: Divided) -> dict[int, _Way]:
     computed in scratch memory.
     """
     crossed: dict[int, _Way] = {}
-    for _, computed, results in divided.along:
-        for store, own in results.items():
+    for along in divided.along:
+        for store, own in along.results.items():
             way = _Way(
-                computed.before.get(store, own).joined(own) != own,
-                computed.after.get(store, own) != own,
+                along.before.get(store, own).joined(own) != own,
+                along.after.get(store, own) != own,
             )
             if any(way):
                 crossed[store] = way.joined(crossed.get(store))

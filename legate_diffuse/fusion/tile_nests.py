@@ -8,13 +8,13 @@ have the tiles of one array, the leader; what else they write is divided as that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
-from legate_diffuse.fusion.halo import Halo, Halos, halos, tile_of
+from legate_diffuse.fusion.halo import Halos, halos
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import Privilege
 from legate_diffuse.ir.nest import Nest
@@ -168,14 +168,6 @@ def leaders_of(tiles: Tiles, arrays: Sequence[int], leader: int) -> list[int]:
     ]
 
 
-class Along(NamedTuple):
-    """What points compute along an axis, and what they have of results."""
-
-    axis: TileAxis
-    halos: Halos
-    results: Mapping[int, Halo]
-
-
 class Divided(NamedTuple):
     """Nests that points divide.
 
@@ -187,7 +179,7 @@ class Divided(NamedTuple):
 
     tiles: Tiles
     leader: int | None
-    along: tuple[Along, ...]
+    along: tuple[Halos, ...]
 
 
 def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
@@ -213,10 +205,8 @@ def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
     if fitting and fitting != tiles.axes:
         tiles = replace(tiles, axes=fitting)
         leader = leader_of(tiles, arrays)
-    along = []
-    for axis in tiles.axes:
-        results = tiles.changed - axis.partial - scratch
-        computed = halos(nests, axis, results, leader)
-        own = {store: tile_of(axis, store, leader) for store in results}
-        along.append(Along(axis, computed, own))
+    along = [
+        halos(nests, axis, tiles.changed - axis.partial - scratch, leader)
+        for axis in tiles.axes
+    ]
     return Divided(tiles, leader, tuple(along))

@@ -307,8 +307,7 @@ def test_what_was_read_before_is_not_computed_by_the_launch(
 def test_results_that_begin_elsewhere_have_tiles_that_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for user in (halo, tile_nests):
-        monkeypatch.setattr(user, "tile_of", lambda *_: halo.NO_HALO)
+    monkeypatch.setattr(halo, "_tile_of", lambda *_: halo.NO_HALO)
     assert is_noticed(is_wrong, WINDOWS)
 
 
