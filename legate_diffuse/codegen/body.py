@@ -278,7 +278,10 @@ class _BodyEmitter:
         how = Combination(kernel.arguments[reduce.argument])
         stored, part = how.stored, how.dtype
         if how.multiplies_complex:
-            self._operations.complex_function("complex_mul", part)
+            one = self._operations.over_single_elements()
+            for on in (one, self._operations):
+                on.complex_function("complex_mul", part)
+            self._operations.declarations.update(one.declarations)
         values = tuple(emit_cast(self._loop, stored, part, value) for value in values)
         fold = Fold(how, reduce.argument, values, self._loop.lanes)
         self._folds[reduce.argument] = fold
