@@ -11,8 +11,8 @@ from legate_diffuse.codegen.float_code import FloatCode
 from legate_diffuse.codegen.functions import calls_of
 from legate_diffuse.codegen.guarded import Guarded, checked
 from legate_diffuse.codegen.index import emit_index
-from legate_diffuse.codegen.memory import Memory
-from legate_diffuse.codegen.operations import Operations, Parts, constant_parts
+from legate_diffuse.codegen.memory import Memory, Parts
+from legate_diffuse.codegen.operations import Operations, constant_parts
 from legate_diffuse.codegen.quotients import (
     Divisor,
     emit_divisor,

@@ -23,8 +23,7 @@ from typing import Final
 
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.complex_arithmetic import call_on_parts
-from legate_diffuse.codegen.memory import truth
-from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.codegen.memory import Parts, truth
 from legate_diffuse.kernel.dtypes import (
     COMPLEX,
     COMPONENT,

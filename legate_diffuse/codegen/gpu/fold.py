@@ -8,7 +8,7 @@ memory and in partial results a component is one word of 64 bits.
 from typing import Final
 
 from legate_diffuse.codegen.casts import emit_cast
-from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.codegen.memory import Parts
 from legate_diffuse.codegen.reduction import Combination
 from legate_diffuse.kernel.dtypes import ITEMSIZE
 from legate_diffuse.kernel.ir import Kernel
