@@ -138,11 +138,8 @@ class _Open(Cluster):
     fused: bool = True
     partitioned: bool = False
     parts: list[tuple[Grouping, Sequence[IndexTask]]] = field(default_factory=list)
-    # whether the launch takes in no more groups
-    alone: bool = False
-    # the nests of the first groups, which are placed when somebody asks
-    _tiles: Tiles | None = None
-    _num_placed: int = 0
+    # the nests of a partitioned launch, None if it takes in no more groups
+    tiles: Tiles | None = NO_NESTS
 
     @property
     def groups(self) -> tuple[Grouping, ...]:
@@ -156,24 +153,14 @@ class _Open(Cluster):
 
     def add(self, group: Grouping, tasks: Sequence[IndexTask]) -> None:
         """Take in a group and its tasks."""
-        # each nest is given what single elements were before the launch
-        if self.partitioned and self._is_late(tasks):
-            self.alone = True
+        if self.tiles is not None and self.partitioned:
+            # each nest is given what single elements were before the launch
+            is_late = self._is_late(tasks)
+            joined = _joined(self.memo, self.tiles, group, tasks)
+            self.tiles = None if is_late else joined
         self.parts.append((group, tasks))
         for task in tasks:
             self.take(task)
-
-    @property
-    def tiles(self) -> Tiles | None:
-        """The nests of a partitioned launch, None if points cannot divide them."""
-        if self.alone:
-            return None
-        if not self._num_placed:
-            self._tiles = NO_NESTS
-        for part in self.parts[self._num_placed :]:
-            self._tiles = self._tiles and _joined(self.memo, self._tiles, *part)
-            self._num_placed += 1
-        return self._tiles
 
     def takes(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
         """Whether the launch may run the tasks of one group more."""
