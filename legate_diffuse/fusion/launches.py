@@ -72,9 +72,9 @@ def form_launches(
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and _is_partitioned(tasks)
         new = _Open(memo=memo, fused=group.fused, partitioned=partitioned)
-        joins = group.fused and not (
-            partitioned and (_only_fills(tasks) or not cuts.isdisjoint(group.tasks))
-        )
+        joins = group.fused and not (partitioned and cuts & {*group.tasks})
+        if partitioned and _only_fills(tasks):
+            new.tiles, joins = None, False
         before = reachable(launches, tasks) if joins else ()
         takers = (
             one
@@ -146,11 +146,6 @@ class _Open(Cluster):
         """The groups, in order."""
         return tuple(group for group, _ in self.parts)
 
-    @property
-    def is_fill(self) -> bool:
-        """Whether the launch only fills an array that is partitioned."""
-        return self.partitioned and _only_fills(self.members)
-
     def add(self, group: Grouping, tasks: Sequence[IndexTask]) -> None:
         """Take in a group and its tasks."""
         if self.tiles is not None and self.partitioned:
@@ -170,7 +165,7 @@ class _Open(Cluster):
 
     def _can_tile(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
         """Whether points may run the tasks of one group more."""
-        if self.is_fill or self.tiles is None or not self._is_before(tasks):
+        if self.tiles is None or not self._is_before(tasks):
             return False
         tiles = _joined(self.memo, self.tiles, group, tasks)
         return (
@@ -249,19 +244,19 @@ def _only_fills(tasks: Sequence[IndexTask]) -> bool:
 
 def _take_fills(launches: list[_Open], cuts: AbstractSet[int], memo: Memo) -> None:
     """Move fills of what only one launch uses into it, where points may run them."""
-    for fill in [one for one in launches if one.is_fill]:
+    alone = [one for one in launches if one.partitioned and _only_fills(one.members)]
+    for fill in alone:
         ((group, tasks),) = fill.parts
         users = [
             one
             for one in launches
             if one is not fill and not one.touched.isdisjoint(fill.touched)
         ]
-        if len(users) != 1 or not cuts.isdisjoint(group.tasks):
+        if len(users) != 1 or cuts & {*group.tasks}:
             continue
         (user,) = users
-        if not user.partitioned or user.is_fill or user.tiles is None:
-            continue
-        if launches.index(user) < launches.index(fill):
+        is_later = launches.index(user) > launches.index(fill)
+        if not (user.partitioned and user.tiles and is_later):
             continue
         filled = _Open(memo=memo, partitioned=True)
         filled.add(group, tasks)
