@@ -66,7 +66,11 @@ def analyse_liveness(
         if launch.fused:
             liveness.append(_analyse_fused(window, launch, later, *before))
         else:
-            liveness.append(_analyse_original(window, launch, later))
+            # a scalar task that runs by itself may wait
+            alone = launch.tasks if launch.groups[0].fused else ()
+            may_wait = _deferrable(window, launch, alone, later)
+            nothing = tuple(NestLiveness() for _ in launch.groups)
+            liveness.append(Liveness(nothing, deferrable=may_wait))
         for position in launch.tasks:
             waits = position in liveness[-1].deferrable
             later.add(window.tasks[position], waits=waits, folded=launch.fused)
@@ -148,16 +152,6 @@ class _Later:
         )
 
 
-def _analyse_original(window: Window, launch: Launch, later: _Later) -> Liveness:
-    """A scalar task that runs by itself may wait; everything else may not."""
-    nothing = tuple(NestLiveness() for _ in launch.groups)
-    if len(launch.tasks) == 1 and launch.groups[0].fused:
-        (position,) = launch.tasks
-        if position >= window.carried and later.can_wait(window.tasks[position]):
-            return Liveness(nothing, deferrable=(position,))
-    return Liveness(nothing)
-
-
 def _analyse_fused(
     window: Window,
     launch: Launch,
@@ -166,7 +160,8 @@ def _analyse_fused(
     incomplete: frozenset[int],
 ) -> Liveness:
     nests: list[NestLiveness] = []
-    touched = later.touched | later.deferred
+    touched_later = later.touched | later.deferred
+    touched = set(touched_later)
     for group in reversed(launch.groups):
         nests.append(_analyse_nest(window, group.tasks, touched))
         for position in group.tasks:
@@ -184,9 +179,9 @@ def _analyse_fused(
         nests = [replace(nest, dropped=nest.dropped - stored) for nest in nests]
         deferrable = _deferrable(window, launch, alone, later)
     if launch.tiled or not launch.partitioned:
-        scratch = _scratch(window, launch, later.touched | later.deferred, undefined)
+        scratch = _scratch(window, launch, touched_later, undefined)
     if launch.tiled:
-        last = _dead(window, launch, later.touched | later.deferred) - scratch
+        last = _dead(window, launch, touched_later) - scratch
     return Liveness(tuple(nests), scratch, deferrable, undefined, incomplete, last)
 
 
