@@ -253,7 +253,7 @@ def _repeats(privilege: int, view: Any) -> bool:
     """Whether a task writes elements of a store at several points each."""
     if privilege != WRITE:
         return False
-    return any([d < 0 and n > 1 for d, n in zip(view.dims, view.shape, strict=True)])
+    return any([d < 0 and n > 1 for d, n in zip(view.layout.dims, view.shape, strict=True)])
 
 
 def _changed(privileges: Sequence[int]) -> tuple[int, ...]:
