@@ -9,7 +9,7 @@ task where its points can compute what each of them needs (``tiles.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
@@ -72,9 +72,12 @@ def form_launches(
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and _is_partitioned(tasks)
         new = _Open(memo=memo, fused=group.fused, partitioned=partitioned)
-        joins = group.fused and not (partitioned and cuts & {*group.tasks})
         if partitioned and _only_fills(tasks):
-            new.tiles, joins = None, False
+            new.tiles = None
+            launches.insert(_first_place(launches, tasks), new)
+            new.add(group, tasks)
+            continue
+        joins = group.fused and not (partitioned and cuts & {*group.tasks})
         before = reachable(launches, tasks) if joins else ()
         takers = (
             one
@@ -242,10 +245,23 @@ def _only_fills(tasks: Sequence[IndexTask]) -> bool:
     return all([task.kind.task == "FILL" for task in tasks])
 
 
+def _fills_on_points(launches: Iterable[_Open]) -> list[_Open]:
+    return [one for one in launches if one.partitioned and _only_fills(one.members)]
+
+
+def _first_place(launches: Sequence[_Open], tasks: Sequence[IndexTask]) -> int:
+    """Return where tasks that fill an array can run, as early as they can."""
+    place = len(launches)
+    while place and not any(map(launches[place - 1].conflicts, tasks)):
+        place -= 1
+    while _fills_on_points(launches[place : place + 1]):
+        place += 1
+    return place
+
+
 def _take_fills(launches: list[_Open], cuts: AbstractSet[int], memo: Memo) -> None:
     """Move fills of what only one launch uses into it, where points may run them."""
-    alone = [one for one in launches if one.partitioned and _only_fills(one.members)]
-    for fill in alone:
+    for fill in _fills_on_points(launches):
         ((group, tasks),) = fill.parts
         users = [
             one
