@@ -42,6 +42,13 @@ class Distance:
     def __rsub__(self, other: Rows) -> Rows:
         return _sum(other, self, -1)
 
+    def __rmul__(self, factor: int) -> Rows:
+        factors = {mark: factor * own for mark, own in self.factors}
+        return _rows(factor * self.rows, factors)
+
+    def __neg__(self) -> Rows:
+        return _sum(0, self, -1)
+
     def __str__(self) -> str:
         """Return the text: ``2*%0.a-%1.b+3``."""
         text = "".join(
@@ -63,6 +70,11 @@ def is_landmark(place: object) -> TypeGuard[Landmark]:
     return False
 
 
+def position(landmark: Landmark) -> Distance:
+    """Return how far a landmark is from the beginning of its dimension."""
+    return Distance(0, ((landmark, 1),))
+
+
 def greatest(rows: Iterable[Rows]) -> Rows:
     """Return a number that is not less than any of these, wherever landmarks are."""
     return _bound(rows, max)
@@ -71,6 +83,14 @@ def greatest(rows: Iterable[Rows]) -> Rows:
 def least(rows: Iterable[Rows]) -> Rows:
     """Return a number that is not more than any of these, wherever landmarks are."""
     return _bound(rows, min)
+
+
+def at_most(one: Rows, other: Rows) -> bool:
+    """Whether a number is at most another one, wherever landmarks are."""
+    apart = other - one
+    if isinstance(apart, int):
+        return apart >= 0
+    return apart.rows >= 0 and all(factor > 0 for _, factor in apart.factors)
 
 
 def landmarks_of(rows: Rows | None) -> frozenset[Landmark]:
@@ -85,6 +105,24 @@ def at(rows: Rows, positions: Mapping[Landmark, int]) -> int:
     if isinstance(rows, int):
         return rows
     return rows.rows + sum(factor * positions[mark] for mark, factor in rows.factors)
+
+
+def follows_from(rows: Rows, zeros: Iterable[Rows]) -> bool:
+    """Whether a number is zero wherever these are."""
+    pivots: list[tuple[Landmark, Distance]] = []
+
+    def reduced(number: Rows) -> Rows:
+        for mark, pivot in pivots:
+            factors = dict(number.factors) if isinstance(number, Distance) else {}
+            if mark in factors:
+                number = dict(pivot.factors)[mark] * number - factors[mark] * pivot
+        return number
+
+    for zero in zeros:
+        left = reduced(zero)
+        if isinstance(left, Distance):
+            pivots.append((left.factors[0][0], left))
+    return reduced(rows) == 0
 
 
 def _sum(one: Rows, other: Rows, sign: int) -> Rows:

@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from program_reader import parse_rows
 
 from legate_diffuse.ir.distance import (
-    Distance,
     Landmark,
     Rows,
     at,
+    at_most,
+    follows_from,
     greatest,
     landmarks_of,
     least,
+    position,
 )
 
 LANDMARKS: list[Landmark] = [(0, 0), (0, 1), (3, 27)]
@@ -27,18 +29,20 @@ positions = st.fixed_dictionaries({mark: st.integers(0, 40) for mark in LANDMARK
 def numbers(draw: st.DrawFn) -> Rows:
     found: Rows = draw(small)
     for mark in LANDMARKS:
-        found += Distance(0, ((mark, draw(small)),))
+        found += draw(small) * position(mark)
     return found
 
 
-@given(numbers(), numbers(), positions)
+@given(numbers(), numbers(), small, positions)
 def test_sums_are_those_of_numbers(
-    one: Rows, other: Rows, where: dict[Landmark, int]
+    one: Rows, other: Rows, factor: int, where: dict[Landmark, int]
 ) -> None:
     a, b = at(one, where), at(other, where)
     assert at(one + other, where) == a + b
     assert at(one - other, where) == a - b
     assert at(3 - one, where) == 3 - a
+    assert at(-one, where) == -a
+    assert at(factor * one, where) == factor * a
     assert one - one == 0
     assert isinstance(one, int) == (not landmarks_of(one))
 
@@ -54,6 +58,36 @@ def test_bounds_hold_wherever_landmarks_are(
         assert (greatest(rows), least(rows)) == (max(found), min(found))
 
 
+@given(numbers(), numbers(), positions)
+def test_what_is_at_most_another_number_is_so_everywhere(
+    one: Rows, other: Rows, where: dict[Landmark, int]
+) -> None:
+    if at_most(one, other):
+        assert at(one, where) <= at(other, where)
+    assert at_most(one, greatest((one, other)))
+    assert at_most(least((one, other)), one)
+
+
+@given(numbers(), numbers(), small)
+def test_what_is_zero_with_others(one: Rows, other: Rows, factor: int) -> None:
+    assert follows_from(other, []) == (other == 0)
+    if isinstance(one, int):
+        return
+    assert follows_from(factor * one, [0, one, 2 * one])
+    assert not follows_from(factor * one + 1, [one])
+    assert not follows_from(one + position((7, 0)), [one])
+    if follows_from(other, [one]) and not isinstance(other, int):
+        # it is a multiple
+        assert landmarks_of(other) == landmarks_of(one)
+
+
+def test_what_is_zero_follows_from_several() -> None:
+    a, b, c = map(position, LANDMARKS)
+    assert follows_from(a - c + 5, [a - b + 2, b - c + 3])
+    assert not follows_from(a - c + 6, [a - b + 2, b - c + 3])
+    assert not follows_from(a - c + 5, [a - b + 2])
+
+
 @given(numbers())
 def test_text_is_read_again(rows: Rows) -> None:
     assert parse_rows(str(rows)) == rows
@@ -66,5 +100,5 @@ def test_other_text_is_refused(text: str) -> None:
 
 
 def test_text() -> None:
-    rows = Distance(3, (((0, 0), 2), ((1, 27), -1)))
+    rows = 2 * position((0, 0)) - position((1, 27)) + 3
     assert str(rows) == "2*%0.a-%1.b1+3"

@@ -25,6 +25,15 @@ band
 nest 4 shape 0 many rows 0 margin 0 0: write %0[:, :] @0, read %2[:, :] @0, read %3[] as (*, *)
 """
 
+# All rows of an array use one row of another.
+ROW_FOR_ALL = """
+store %0 float64 live
+store %1 float64 live
+band
+nest 0 shape 0 many rows 0: write %0[:, :] @0, read %1[:, :] @0
+nest 1 shape 0 many rows 0: write %1[:, :] @0, read %0[0, :] as (*, 1)
+"""
+
 # By what is wrong: what to replace, with what, and what the verifier says.
 BROKEN: dict[str, tuple[str, str, str]] = {
     # nests
@@ -61,6 +70,16 @@ BROKEN: dict[str, tuple[str, str, str]] = {
         "nest 3: its points depend on one another through store 3",
     ),
     # distances
+    "a distance is wrong": (
+        "read %1[2:, :] @2",
+        "read %1[2:, :] @1",
+        "nest 1: its distances do not agree",
+    ),
+    "a point is elsewhere": (
+        "read %2[1, :] @1",
+        "read %2[1, :] @2",
+        "nest 2: its distances do not agree",
+    ),
     "what stands has a distance": (
         "reduce(add) %3[] as (*, *)",
         "reduce(add) %3[] as (*, *) @0",
@@ -87,15 +106,30 @@ BROKEN: dict[str, tuple[str, str, str]] = {
         "nest 4: nothing moves along its rows",
     ),
     # the order of nests
+    "a nest is too early": (
+        "shift 2 ",
+        "shift 1 ",
+        "nests 0 and 1 at store 1: the shift is 1 and not 2",
+    ),
+    "a wall is too early": (
+        "shift 3 margin 0 3: write %2",
+        "shift 2 margin 0 3: write %2",
+        "nests 1 and 2 at store 2: the shift is 0 and not 1",
+    ),
+    "what is overwritten is too early": (
+        "shift 3 margin 0 3: reduce",
+        "shift 1 margin 0 3: reduce",
+        "nests 1 and 3 at store 2: the shift is -1 and not 0",
+    ),
+    "a sum is used before it is complete": (
+        "circular %1 2\nband\nnest 4 shape 0 many rows 0 margin 0 0: write %0[:, :] @0, read %2[:, :] @0",
+        "nest 4 shape 0 many rows 0 shift 4 margin 1 4: write %0[:, :] @0, read %2[:, :] @-1",
+        "nests 3 and 4 at store 3: they cannot take turns",
+    ),
     "nests are numbered in another order": (
         "nest 0 shape 0",
         "nest 4 shape 0",
         "a nest does not have one turn",
-    ),
-    "nests change places": (
-        "nest 0 shape 0 many rows 0 margin 0 0: write %1[:, :] @0, read %0[:, :] @0\nnest 1 shape 1",
-        "nest 1 shape 0 many rows 0 margin 0 0: write %1[:, :] @0, read %0[:, :] @0\nnest 0 shape 1",
-        "nests 1 and 0: they run in the wrong order",
     ),
     # threads
     "a nest has no margin": (
@@ -103,7 +137,22 @@ BROKEN: dict[str, tuple[str, str, str]] = {
         "shift 2",
         "band 0: some nests have margins",
     ),
+    "a margin is too small": (
+        "shift 2 margin 0 2",
+        "shift 2 margin 0 1",
+        "nests 0 and 1 at store 1: the margin is too small",
+    ),
+    "the margin behind a wall is too small": (
+        "margin 0 3: write %2",
+        "margin 0 2: write %2",
+        "nests 1 and 2 at store 2: the margin is too small",
+    ),
     # memory
+    "a buffer is too small": (
+        "circular %1 2",
+        "circular %1 1",
+        "circular store 1: 1 rows more are not 2",
+    ),
     "a buffer is used elsewhere": (
         "nest 4 shape 0 many rows 0 margin 0 0: write %0[:, :] @0, read %2[:, :] @0",
         "nest 4 shape 0 many rows 0 margin 0 0: write %0[:, :] @0, read %1[:, :] @0",
@@ -127,6 +176,40 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     ),
 }
 
+BROKEN_ROWS: dict[str, tuple[str, str, str]] = {
+    "what uses a row comes too early": (
+        "nest 1 shape 0 many rows 0",
+        "nest 1 shape 0 many rows 0 shift -1",
+        "nests 0 and 1 at store 0: the shift is -1 and not 0",
+    ),
+    "a later row is used": (
+        "read %0[0, :]",
+        "read %0[1, :]",
+        "nests 0 and 1 at store 0: the shift is 0 and not 1",
+    ),
+    "a row at no known place is used": (
+        "read %0[0, :]",
+        "read %0[-1, :]",
+        "nests 0 and 1 at store 0: they cannot take turns",
+    ),
+    "all rows are used": (
+        "read %0[0, :] as (*, 1)",
+        "read %0[:, :] as (1, 0)",
+        "nests 0 and 1 at store 0: they cannot take turns",
+    ),
+    "threads divide the rows": (
+        "rows 0:",
+        "rows 0 margin 0 0:",
+        "nests 0 and 1 at store 0: threads cannot divide their rows",
+    ),
+    "bands change places": (
+        "nest 0 shape 0 many rows 0: write %0[:, :] @0, read %1[:, :] @0\n",
+        "nest 1 shape 0 many: write %1[:, :], read %0[0, :] as (*, 1)\n"
+        "band\nnest 0 shape 0 many: write %0[:, :], read %1[:, :]\n#",
+        "they run in the wrong order",
+    ),
+}
+
 
 def refusal(text: str, scratch: set[int]) -> str:
     """Return what the verifier says of a program."""
@@ -136,8 +219,9 @@ def refusal(text: str, scratch: set[int]) -> str:
     return str(found.value)
 
 
-def test_a_program_is_accepted() -> None:
+def test_programs_are_accepted() -> None:
     verify_program(parse_program(PROGRAM), {1})
+    verify_program(parse_program(ROW_FOR_ALL), set())
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
@@ -145,3 +229,10 @@ def test_what_is_wrong_is_noticed(broken: tuple[str, str, str]) -> None:
     old, new, message = broken
     assert PROGRAM.count(old) == 1
     assert message in refusal(PROGRAM.replace(old, new), {1})
+
+
+@pytest.mark.parametrize("broken", BROKEN_ROWS.values(), ids=BROKEN_ROWS)
+def test_rows_that_all_use_are_noticed(broken: tuple[str, str, str]) -> None:
+    old, new, message = broken
+    assert old in ROW_FOR_ALL
+    assert message in refusal(ROW_FOR_ALL.replace(old, new), set())
