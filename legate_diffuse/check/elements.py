@@ -40,7 +40,7 @@ def box(view: Any) -> Any:
 
     It ends with an ellipsis: without one NumPy returns scalars for single elements.
     """
-    bounds = zip(view.low, view.extents, strict=True)
+    bounds = zip(view.layout.low, view.layout.extents, strict=True)
     return (*[slice(low, low + extent) for low, extent in bounds], ...)
 
 
@@ -49,12 +49,13 @@ def part(array: Array, view: Any) -> Array:
 
     The extent is 1 where the view repeats.
     """
-    used = [dim for dim in view.dims if dim >= 0]
+    dims = view.layout.dims
+    used = [dim for dim in dims if dim >= 0]
     fixed = [dim for dim in range(array.ndim) if dim not in used]
     found = array[box(view)].transpose(fixed + used)
     for _ in fixed:
         found = found[0, ...]
-    index: Any = (*[slice(None) if dim >= 0 else None for dim in view.dims], ...)
+    index: Any = (*[slice(None) if dim >= 0 else None for dim in dims], ...)
     return np.asarray(found[index])
 
 

@@ -245,7 +245,7 @@ def _power_error(operands: list[Array], size: Array) -> Array:
 def _reduced_axes(target: Any, terms: Array) -> tuple[int, ...]:
     if target.shape != terms.shape:
         return tuple(range(terms.ndim))
-    return tuple(axis for axis, dim in enumerate(target.dims) if dim < 0)
+    return tuple(axis for axis, dim in enumerate(target.layout.dims) if dim < 0)
 
 
 def _move_function(

@@ -11,8 +11,8 @@ from legate_diffuse.codegen.float_code import FloatCode
 from legate_diffuse.codegen.functions import calls_of
 from legate_diffuse.codegen.guarded import Guarded, checked
 from legate_diffuse.codegen.index import emit_index
-from legate_diffuse.codegen.memory import Memory
-from legate_diffuse.codegen.operations import Operations, Parts, constant_parts
+from legate_diffuse.codegen.memory import Memory, Parts
+from legate_diffuse.codegen.operations import Operations, constant_parts
 from legate_diffuse.codegen.quotients import (
     Divisor,
     emit_divisor,
@@ -278,7 +278,10 @@ class _BodyEmitter:
         how = Combination(kernel.arguments[reduce.argument])
         stored, part = how.stored, how.dtype
         if how.multiplies_complex:
-            self._operations.complex_function("complex_mul", part)
+            one = self._operations.over_single_elements()
+            for on in (one, self._operations):
+                on.complex_function("complex_mul", part)
+            self._operations.declarations.update(one.declarations)
         values = tuple(emit_cast(self._loop, stored, part, value) for value in values)
         fold = Fold(how, reduce.argument, values, self._loop.lanes)
         self._folds[reduce.argument] = fold

@@ -17,22 +17,20 @@ kernel computes nothing else than such functions, its vectors have one lane.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from legate_diffuse.codegen.memory import Parts, from_memory, to_memory
 from legate_diffuse.kernel.dtypes import COMPONENT
 from legate_diffuse.kernel.functions import NAME, ScalarFunction, called
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.passes import inline_always, keep_only, optimise
-from legate_diffuse.llvm.types import memory_type
+from legate_diffuse.llvm.types import LLVM_TYPE, memory_type
 from legate_diffuse.maths.calls import EXACT_ROUTINES
 from legate_diffuse.maths.libm import MathLibrary
 from legate_diffuse.maths.modules import PREFIX
 from legate_diffuse.maths.registry import ROUTINES
-
-Parts = tuple[str, ...]
 
 _ALIGNMENT: Final = 64
 _KEEP: Final = '!"llvm.loop.unroll.disable"'
@@ -104,11 +102,7 @@ def emit_call(
     lanes = lines.lanes
     passed = [f"i64 {count}"]
     for dtype, parts in zip(call.function.inputs, operands, strict=True):
-        kind = _vector(dtype, lanes)
-        for part in parts:
-            if dtype == "bool":
-                part = lines.let(f"zext {lines.vector('i1')} {part} to {kind}")
-            passed.append(f"{kind} {part}")
+        passed += [f"{_vector(dtype, lanes)} {part}" for part in parts]
     result, symbol = _result_type(call, lanes), f"@{call.symbol(lanes)}"
     kinds = ", ".join(["i64", *(kind.rpartition(" %")[0] for kind in passed[1:])])
     declarations[symbol] = f"declare {result} {symbol}({kinds}) #0"
@@ -116,15 +110,11 @@ def emit_call(
     results: dict[int, Parts] = {}
     number = 0
     for place, dtype in zip(call.results, call.outputs, strict=True):
-        found = []
-        for _ in range(_num_parts(dtype)):
-            part = lines.let(f"extractvalue {result} {made}, {number}")
-            if dtype == "bool":
-                is_true = f"icmp ne {_vector(dtype, lanes)} {part}, zeroinitializer"
-                part = lines.let(is_true)
-            found.append(part)
-            number += 1
-        results[place] = tuple(found)
+        numbers = range(number, number + _num_parts(dtype))
+        results[place] = tuple(
+            lines.let(f"extractvalue {result} {made}, {n}") for n in numbers
+        )
+        number = numbers.stop
     return results
 
 
@@ -243,7 +233,7 @@ def _element(dtype: str) -> str:
 
 
 def _vector(dtype: str, lanes: int) -> str:
-    return f"<{lanes} x {_element(dtype)}>"
+    return f"<{lanes} x {LLVM_TYPE[COMPONENT.get(dtype, dtype)]}>"
 
 
 def _result_type(call: Call, lanes: int) -> str:
@@ -272,14 +262,16 @@ def _loop_over_lanes(call: Call, lanes: int, width: int, hint: str) -> str:
         if place < len(function.inputs):
             given = [f"%p{place}.{n}" for n in range(_num_parts(dtype))]
             parameters += [f"{_vector(dtype, lanes)} {each}" for each in given]
-            _put(before, dtype, given, memory)
+            value = to_memory(before, dtype, tuple(given))
+            before.do(f"store {value}, ptr {memory}, align {_ALIGNMENT}")
             continue
         if place - len(function.inputs) not in call.results:
             continue
+        kind = _both(dtype, lanes)
         if call.loops:
-            kind = _both(dtype, lanes)
             before.do(f"store {kind} zeroinitializer, ptr {memory}, align {_ALIGNMENT}")
-        for part in _get(after, dtype, memory):
+        value = after.let(f"load {kind}, ptr {memory}, align {_ALIGNMENT}")
+        for part in from_memory(after, dtype, value):
             insert = f"insertvalue {result} {made}, {_vector(dtype, lanes)} {part}"
             made = after.let(f"{insert}, {number}")
             number += 1
@@ -315,23 +307,3 @@ def _loop_over_lanes(call: Call, lanes: int, width: int, hint: str) -> str:
 def _both(dtype: str, lanes: int) -> str:
     """Return the type of as many elements as a vector has, as they lie in memory."""
     return f"<{_num_parts(dtype) * lanes} x {_element(dtype)}>"
-
-
-def _put(lines: Lines, dtype: str, parts: list[str], memory: str) -> None:
-    lanes, kind = lines.lanes, _vector(dtype, lines.lanes)
-    value = parts[0]
-    if dtype in COMPONENT:
-        order = [lane + half for lane in range(lanes) for half in (0, lanes)]
-        value = lines.shuffle(kind, parts[0], parts[1], order)
-    lines.do(f"store {_both(dtype, lanes)} {value}, ptr {memory}, align {_ALIGNMENT}")
-
-
-def _get(lines: Lines, dtype: str, memory: str) -> Iterator[str]:
-    kind = _both(dtype, lines.lanes)
-    value = lines.let(f"load {kind}, ptr {memory}, align {_ALIGNMENT}")
-    if dtype not in COMPONENT:
-        yield value
-        return
-    for part in range(2):
-        lanes = range(part, 2 * lines.lanes, 2)
-        yield lines.shuffle(kind, value, "poison", lanes)

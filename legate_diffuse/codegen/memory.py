@@ -3,12 +3,14 @@
 
 from typing import Final
 
-from legate_diffuse.codegen.operations import Parts
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.kernel.functions import called
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import memory_type
+
+Parts = tuple[str, ...]
+"""Names of a value's vectors: one, or real and imaginary for a complex value."""
 
 PREFETCH_AHEAD: Final = 2048
 """Bytes. Of 1,024, 2,048, 4,096 and 8,192 this was the best on Zen 5."""

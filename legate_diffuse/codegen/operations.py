@@ -18,6 +18,7 @@ from legate_diffuse.codegen.integer_division import (
     emit_remainder,
     gcd_function,
 )
+from legate_diffuse.codegen.memory import Parts
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
 from legate_diffuse.kernel.functions import called
 from legate_diffuse.kernel.operators import (
@@ -35,9 +36,6 @@ from legate_diffuse.llvm.types import (
 )
 from legate_diffuse.maths.float_parts import emit_float_part
 from legate_diffuse.maths.simple_powers import emit_power
-
-Parts = tuple[str, ...]
-"""Names of a value's vectors: one, or real and imaginary for a complex value."""
 
 # LLVM has the names of those over integers, and of most functions.
 _INTEGER_STEPS: Final = frozenset(("add", "sub", "mul", "and", "or", "xor", "shl"))

@@ -21,7 +21,9 @@ the elements, each with the value at its point, in the order of the outer loop.
 from collections.abc import Sequence
 from typing import Final
 
+from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.complex_arithmetic import call_on_parts
+from legate_diffuse.codegen.memory import Parts, truth
 from legate_diffuse.kernel.dtypes import (
     COMPLEX,
     COMPONENT,
@@ -54,6 +56,7 @@ class Combination:
         stored: the type of a component in memory.
         dtype: the type of a component while it is combined.
         element: the LLVM type of that.
+        kind: the LLVM type of a vector of one.
         count: how many components there are.
         multiplies_complex: whether that needs the function `@complex_mul` of the parts;
             all other operators combine the parts of complex numbers by themselves.
@@ -66,6 +69,7 @@ class Combination:
         self.stored = COMPONENT.get(argument.dtype, argument.dtype)
         self.dtype = "float32" if self.stored == HALF else self.stored
         self.element = LLVM_TYPE[self.dtype]
+        self.kind = f"<1 x {self.element}>"
         self.count = 1 + (argument.dtype in COMPLEX)
         self.multiplies_complex = self.operator == "mul" and self.count > 1
 
@@ -88,6 +92,30 @@ class Combination:
             self._step(lines, kind, before, value)
             for before, value in zip(old, new, strict=True)
         ]
+
+    def combine(self, lines: Lines, old: Sequence[str], new: Sequence[str]) -> Parts:
+        """Emit the components of `old operator new`, which are vectors of one."""
+        steps = self.steps(lines, self.kind, old, new)
+        return tuple(lines.let(step) for step in steps)
+
+    def update(
+        self, lines: Lines, place: str, values: Parts, pointer: str = "ptr"
+    ) -> None:
+        """Emit the combination of the element at `place` and values."""
+        kind = f"<1 x {memory_type(self.stored)}>"
+        size, places, old = ITEMSIZE[self.stored], [], []
+        for part in range(self.count):
+            at = lines.let(f"getelementptr i8, {pointer} {place}, i64 {part * size}")
+            value = lines.let(f"load {kind}, {pointer} {at}, align {size}")
+            value = truth(lines, self.stored, value)
+            places.append(at)
+            old.append(emit_cast(lines, self.stored, self.dtype, value))
+        new = self.combine(lines, old, values)
+        for at, value in zip(places, new, strict=True):
+            value = emit_cast(lines, self.dtype, self.stored, value)
+            if self.stored == "bool":
+                value = lines.let(f"zext <1 x i1> {value} to {kind}")
+            lines.do(f"store {kind} {value}, {pointer} {at}, align {size}")
 
     def _step(self, lines: Lines, kind: str, old: str, new: str) -> str:
         """Return the instruction for one component; what it needs is emitted."""
@@ -167,27 +195,16 @@ class Fold:
 
     def finished(self, lines: Lines) -> None:
         """Emit the update of the element after the loop."""
-        stored, dtype = self._how.stored, self._how.dtype
-        memory, size = memory_type(stored), ITEMSIZE[stored]
-        places, old = [], []
-        for part in range(len(self._names)):
-            offset = f"ptr {self._pointer}, i64 {part * size}"
-            places.append(lines.let(f"getelementptr i8, {offset}"))
-            value = lines.let(f"load {memory}, ptr {places[-1]}, align {size}")
-            if dtype == "bool":
-                value = lines.let(f"icmp ne i8 {value}, 0")
-            if stored == HALF:
-                value = lines.let(f"fpext half {value} to float")
-            old.append(value)
-        for place, value in zip(places, self._updated(lines, old), strict=True):
-            if dtype == "bool":
-                value = lines.let(f"zext i1 {value} to i8")
-            if stored == HALF:
-                value = lines.let(f"fptrunc float {value} to half")
-            lines.do(f"store {memory} {value}, ptr {place}, align {size}")
+        one = Lines(1, f"{self._names[0]}.e")
+        values = self._of_all_lanes(lines)
+        if self._how.multiplies_complex:
+            kind = self._kind(self._lanes)
+            values = [lines.shuffle(kind, each, "poison", [0]) for each in values]
+        self._how.update(one, self._pointer, tuple(values))
+        lines.text += one.text
 
-    def _updated(self, lines: Lines, old: list[str]) -> list[str]:
-        """Emit the combination of the element and all lanes."""
+    def _of_all_lanes(self, lines: Lines) -> list[str]:
+        """Emit the combination of all lanes."""
         vectors = [f"%{name}.next" for name in self._names]
         lanes = self._lanes
         while lanes > 1:
@@ -199,19 +216,7 @@ class Fold:
             kind = self._kind(lanes)
             steps = self._how.steps(lines, kind, *halves)
             vectors = [lines.let(step) for step in steps]
-        if self._how.multiplies_complex:
-            kind = self._kind(self._lanes)
-            old = [
-                lines.let(
-                    f"insertelement {kind} {vector}, {self._how.element} {x}, i64 0"
-                )
-                for vector, x in zip(vectors, old, strict=True)
-            ]
-            steps = self._how.steps(lines, kind, old, vectors)
-            return [self._first(lines, lines.let(step), self._lanes) for step in steps]
-        values = [self._first(lines, vector, 1) for vector in vectors]
-        steps = self._how.steps(lines, self._how.element, old, values)
-        return [lines.let(step) for step in steps]
+        return vectors
 
     def _half(self, lines: Lines, vector: str, start: int, lanes: int) -> str:
         """Emit the lanes from `start` on.
@@ -224,9 +229,6 @@ class Fold:
             whole, kept = self._kind(self._lanes), self._lanes
         order = [(start + n) % (2 * lanes) for n in range(kept)]
         return lines.shuffle(whole, vector, "poison", order)
-
-    def _first(self, lines: Lines, vector: str, lanes: int) -> str:
-        return lines.let(f"extractelement {self._kind(lanes)} {vector}, i64 0")
 
     def _kind(self, lanes: int) -> str:
         return f"<{lanes} x {self._how.element}>"

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from legate_diffuse.codegen.operations import Operations, Parts
+from legate_diffuse.codegen.memory import Parts
+from legate_diffuse.codegen.operations import Operations
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel import operators
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE

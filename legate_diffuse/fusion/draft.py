@@ -49,6 +49,7 @@ class Draft(NamedTuple):
         window: the operations, as they were recorded, but for what points divide.
         meanings: what they mean.
         renaming: the window with new names, which all that follows is about.
+        memo: what has been made of parts of that.
         runs_rows: whether nests may run as a whole on one row after the other.
         traps: which operations' original tasks must not run if kernels can instead,
             besides those that their meanings name.
@@ -57,20 +58,18 @@ class Draft(NamedTuple):
             before them.
         groups: which tasks share a loop nest.
         launches: which groups share a task, in the order in which these run.
-        memo: what has been made of parts of ``renaming.window``; ``run_passes`` gives
-            each window one of its own.
     """
 
     window: Window
     meanings: Meanings
     renaming: Renaming
+    memo: Memo
     runs_rows: bool = False
     traps: Callable[[OperationKind], bool] = lambda kind: False
     kept: frozenset[int] = frozenset()
     cuts: frozenset[int] = frozenset()
     groups: tuple[Grouping, ...] = ()
     launches: tuple[LaunchDraft, ...] = ()
-    memo: Memo = Memo()
 
     @property
     def planned(self) -> tuple[PlannedLaunch, ...]:

@@ -59,9 +59,11 @@ NO_HALO = Halo(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Halos:
-    """Along one axis.
+    """What points compute along one axis.
 
     Attributes:
+        axis: the axis, with the places of the nests.
+        results: what a point has of each store that others read later.
         nests: what each nest runs; None if it isn't on the axis, or nobody needs it.
         stores: what is used of each store, at any time.
         before: what is used of each store as it was before the launch.
@@ -69,6 +71,8 @@ class Halos:
         shared: the nests that reduce for all points, and would do so more than once.
     """
 
+    axis: TileAxis
+    results: dict[int, Halo]
     nests: tuple[Halo | None, ...]
     stores: dict[int, Halo]
     before: dict[int, Halo]
@@ -87,10 +91,9 @@ def halos(
         results: the stores that others read later.
         leader: the store whose tiles are those of the launch, if it is known yet.
     """
+    own = {store: _tile_of(axis, store, leader) for store in results}
     need = {
-        store: tile_of(axis, store, leader)
-        for store in results
-        if axis.dims.get(store) is not None
+        store: tile for store, tile in own.items() if axis.dims.get(store) is not None
     }
     # any result, as long as the leader is not known
     ends = leader if leader is not None else min(need, default=None)
@@ -113,9 +116,9 @@ def halos(
             if access.changes and wanted is not None:
                 halo = wanted.moved(-distance).joined(halo)
         if any(_is_for_all(access, axis) for access in nest.accesses):
-            own = _own(along, axis, leader)
-            shared |= own is None or halo not in (None, own)
-            halo = (own or NO_HALO).joined(halo)
+            rows = _own_rows(along, axis, leader)
+            shared |= rows is None or halo not in (None, rows)
+            halo = (rows or NO_HALO).joined(halo)
         if halo is not None and ends is not None:
             # a tile has rows, so none ends before the first or begins after the last
             halo = halo.within(*axis.beyond(placement, ends))
@@ -134,10 +137,10 @@ def halos(
                 after[store] = used[store]
             if access.privilege is not Privilege.WRITE:
                 need[store] = halo.moved(distance).joined(need.get(store))
-    return Halos(tuple(reversed(of_nests)), used, need, after, shared)
+    return Halos(axis, own, tuple(reversed(of_nests)), used, need, after, shared)
 
 
-def tile_of(axis: TileAxis, store: int, leader: int | None) -> Halo:
+def _tile_of(axis: TileAxis, store: int, leader: int | None) -> Halo:
     """Return what a point has of a result, which is divided as the leader is."""
     if leader is None:
         return NO_HALO
@@ -155,7 +158,7 @@ def _is_for_all(access: Access, axis: TileAxis) -> bool:
     )
 
 
-def _own(
+def _own_rows(
     along: Sequence[tuple[Access, int]], axis: TileAxis, leader: int | None
 ) -> Halo | None:
     """Return the rows of a nest such that each belongs to one point."""

@@ -9,7 +9,7 @@ task where its points can compute what each of them needs (``tiles.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,8 +17,9 @@ from typing import Final
 from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import is_late
+from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.fusion.memo import Memo
-from legate_diffuse.fusion.tile_nests import NO_NESTS, Tiles, nest_of
+from legate_diffuse.fusion.tile_nests import NO_NESTS, Tiles
 from legate_diffuse.ir import IndexTask, Window
 
 # At most so many loop nests in one task; their kernels are compiled separately.
@@ -65,17 +66,18 @@ def form_launches(
     in ``cuts``, by position, share no partitioned launch with groups before them.
     ``memo`` has what was made of the same groups before.
     """
-    memo = memo or Memo()
+    memo = Memo() if memo is None else memo
     launches: list[_Open] = []
     for group in groups:
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and _is_partitioned(tasks)
-        if partitioned and all(task.kind.task == "FILL" for task in tasks):
-            fill = _Open(memo=memo, partitioned=True)
-            _insert_fill(launches, fill, group, tasks)
-            continue
         new = _Open(memo=memo, fused=group.fused, partitioned=partitioned)
-        joins = group.fused and (not partitioned or cuts.isdisjoint(group.tasks))
+        if partitioned and _only_fills(tasks):
+            new.tiles = None
+            launches.insert(_first_place(launches, tasks), new)
+            new.add(group, tasks)
+            continue
+        joins = group.fused and not (partitioned and cuts & {*group.tasks})
         before = reachable(launches, tasks) if joins else ()
         takers = (
             one
@@ -125,7 +127,7 @@ def _joined(
     """
 
     def join() -> Tiles | None:
-        nest = nest_of(len(tiles.nests), tasks)
+        nest = lower_nest(dict(zip(group.tasks, tasks, strict=True)), frozenset(), None)
         return tiles if nest is None else tiles.joined(nest)
 
     return memo.of((tiles, group.tasks), join)
@@ -139,42 +141,24 @@ class _Open(Cluster):
     fused: bool = True
     partitioned: bool = False
     parts: list[tuple[Grouping, Sequence[IndexTask]]] = field(default_factory=list)
-    # whether the launch takes in no more groups
-    alone: bool = False
-    # the nests of the first groups, which are placed when somebody asks
-    _tiles: Tiles | None = None
-    _num_placed: int = 0
+    # the nests of a partitioned launch, None if it takes in no more groups
+    tiles: Tiles | None = NO_NESTS
 
     @property
     def groups(self) -> tuple[Grouping, ...]:
         """The groups, in order."""
         return tuple(group for group, _ in self.parts)
 
-    @property
-    def is_fill(self) -> bool:
-        """Whether the launch only fills an array that is partitioned."""
-        return self.partitioned and all(t.kind.task == "FILL" for t in self.members)
-
     def add(self, group: Grouping, tasks: Sequence[IndexTask]) -> None:
         """Take in a group and its tasks."""
-        # each nest is given what single elements were before the launch
-        if self.partitioned and self._is_late(tasks):
-            self.alone = True
+        if self.tiles is not None and self.partitioned:
+            # each nest is given what single elements were before the launch
+            is_late = self._is_late(tasks)
+            joined = _joined(self.memo, self.tiles, group, tasks)
+            self.tiles = None if is_late else joined
         self.parts.append((group, tasks))
         for task in tasks:
             self.take(task)
-
-    @property
-    def tiles(self) -> Tiles | None:
-        """The nests of a partitioned launch, None if points cannot divide them."""
-        if self.alone:
-            return None
-        if not self._num_placed:
-            self._tiles = NO_NESTS
-        for part in self.parts[self._num_placed :]:
-            self._tiles = self._tiles and _joined(self.memo, self._tiles, *part)
-            self._num_placed += 1
-        return self._tiles
 
     def takes(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
         """Whether the launch may run the tasks of one group more."""
@@ -184,7 +168,7 @@ class _Open(Cluster):
 
     def _can_tile(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
         """Whether points may run the tasks of one group more."""
-        if self.is_fill or self.tiles is None or not self._is_before(tasks):
+        if self.tiles is None or not self._is_before(tasks):
             return False
         tiles = _joined(self.memo, self.tiles, group, tasks)
         return (
@@ -253,39 +237,42 @@ def _is_partitioned(tasks: Sequence[IndexTask]) -> bool:
 def _not_worth_it(launch: _Open) -> bool:
     """Whether the original tasks cost no more; a fill is no task in Legion."""
     tasks = launch.members
-    if all(task.kind.task == "FILL" for task in tasks):
-        return True
-    return not launch.partitioned and len(tasks) == 1 and tasks[0].scalar
+    is_scalar = not launch.partitioned and len(tasks) == 1 and tasks[0].scalar
+    return is_scalar or _only_fills(tasks)
 
 
-def _insert_fill(
-    launches: list[_Open], fill: _Open, group: Grouping, tasks: Sequence[IndexTask]
-) -> None:
-    """Add a launch that fills an array as early as it can run."""
+def _only_fills(tasks: Sequence[IndexTask]) -> bool:
+    return all([task.kind.task == "FILL" for task in tasks])
+
+
+def _fills_on_points(launches: Iterable[_Open]) -> list[_Open]:
+    return [one for one in launches if one.partitioned and _only_fills(one.members)]
+
+
+def _first_place(launches: Sequence[_Open], tasks: Sequence[IndexTask]) -> int:
+    """Return where tasks that fill an array can run, as early as they can."""
     place = len(launches)
     while place and not any(map(launches[place - 1].conflicts, tasks)):
         place -= 1
-    while place < len(launches) and launches[place].is_fill:
+    while _fills_on_points(launches[place : place + 1]):
         place += 1
-    launches.insert(place, fill)
-    fill.add(group, tasks)
+    return place
 
 
 def _take_fills(launches: list[_Open], cuts: AbstractSet[int], memo: Memo) -> None:
     """Move fills of what only one launch uses into it, where points may run them."""
-    for fill in [one for one in launches if one.is_fill]:
+    for fill in _fills_on_points(launches):
         ((group, tasks),) = fill.parts
         users = [
             one
             for one in launches
             if one is not fill and not one.touched.isdisjoint(fill.touched)
         ]
-        if len(users) != 1 or not cuts.isdisjoint(group.tasks):
+        if len(users) != 1 or cuts & {*group.tasks}:
             continue
         (user,) = users
-        if not user.partitioned or user.is_fill or user.tiles is None:
-            continue
-        if launches.index(user) < launches.index(fill):
+        is_later = launches.index(user) > launches.index(fill)
+        if not (user.partitioned and user.tiles and is_later):
             continue
         filled = _Open(memo=memo, partitioned=True)
         filled.add(group, tasks)

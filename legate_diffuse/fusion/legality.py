@@ -292,9 +292,7 @@ def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
             return Refusal.OUTPUT_DEPENDENCE
         if _crosses(view, group.read) or _crosses(view, own):
             return Refusal.ANTI_DEPENDENCE
-        if any(
-            _is_other_part(view, other, task) for other in _beside(group, task, store)
-        ):
+        if _is_other_part(group, task, view):
             return Refusal.OTHER_PART
     if _shares_nothing(group, task):
         return Refusal.NOTHING_SHARED
@@ -304,27 +302,19 @@ def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
     return None
 
 
-def _beside(group: Group, task: IndexTask, store: int) -> Iterable[View]:
-    """Return the views that a group writes which a store's part may not be far from.
-
-    Nests that points divide have all arrays side by side.
-    """
-    if task.single:
-        return group.written.get(store, ())
-    return chain.from_iterable(group.written.values())
-
-
-def _is_other_part(view: View, other: View, task: IndexTask) -> bool:
-    """Whether a nest gains nothing from writing two parts of a store, or of several.
+def _is_other_part(group: Group, task: IndexTask, view: View) -> bool:
+    """Whether a nest gains nothing from a part beside those that a group writes.
 
     Nests of a program take turns on rows that lie close together. The two ends of an
-    array in one nest would make the others wait for one another's last row. And points
-    cannot divide a nest along a dimension where it stands at two places.
+    array in one nest would make the others wait for one another's last row. And points,
+    which have all arrays side by side, cannot divide a nest along a dimension where it
+    stands at two places.
     """
     if task.single:
-        return other.id != view.id
+        return any(each.id != view.id for each in group.written.get(view.store.id, ()))
     return any(
         one.point and another.point and one != another
+        for other in chain.from_iterable(group.written.values())
         for one, another in zip(view.region or (), other.region or (), strict=False)
     )
 

@@ -43,8 +43,7 @@ class Liveness:
     ``deferrable`` are the positions of scalar tasks whose results only the application
     can read: they may wait until it does, or until the results are dead. ``undefined``
     are the ids of stores to which nothing was written before the launch, ``incomplete``
-    those of which nobody knows that the window has written all by then. ``last`` are
-    those which points change, and nobody uses afterwards.
+    those of which nobody knows that the window has written all by then.
     """
 
     nests: tuple[NestLiveness, ...]
@@ -52,7 +51,6 @@ class Liveness:
     deferrable: tuple[int, ...] = ()
     undefined: frozenset[int] = frozenset()
     incomplete: frozenset[int] = frozenset()
-    last: frozenset[int] = frozenset()
 
 
 def analyse_liveness(
@@ -66,7 +64,11 @@ def analyse_liveness(
         if launch.fused:
             liveness.append(_analyse_fused(window, launch, later, *before))
         else:
-            liveness.append(_analyse_original(window, launch, later))
+            # a scalar task that runs by itself may wait
+            alone = launch.tasks if launch.groups[0].fused else ()
+            may_wait = _deferrable(window, launch, alone, later)
+            nothing = tuple(NestLiveness() for _ in launch.groups)
+            liveness.append(Liveness(nothing, deferrable=may_wait))
         for position in launch.tasks:
             waits = position in liveness[-1].deferrable
             later.add(window.tasks[position], waits=waits, folded=launch.fused)
@@ -148,16 +150,6 @@ class _Later:
         )
 
 
-def _analyse_original(window: Window, launch: Launch, later: _Later) -> Liveness:
-    """A scalar task that runs by itself may wait; everything else may not."""
-    nothing = tuple(NestLiveness() for _ in launch.groups)
-    if len(launch.tasks) == 1 and launch.groups[0].fused:
-        (position,) = launch.tasks
-        if position >= window.carried and later.can_wait(window.tasks[position]):
-            return Liveness(nothing, deferrable=(position,))
-    return Liveness(nothing)
-
-
 def _analyse_fused(
     window: Window,
     launch: Launch,
@@ -166,7 +158,8 @@ def _analyse_fused(
     incomplete: frozenset[int],
 ) -> Liveness:
     nests: list[NestLiveness] = []
-    touched = later.touched | later.deferred
+    touched_later = later.touched | later.deferred
+    touched = set(touched_later)
     for group in reversed(launch.groups):
         nests.append(_analyse_nest(window, group.tasks, touched))
         for position in group.tasks:
@@ -176,7 +169,6 @@ def _analyse_fused(
     nests.reverse()
     deferrable: tuple[int, ...] = ()
     scratch: frozenset[int] = frozenset()
-    last: frozenset[int] = frozenset()
     if launch.partitioned:
         alone = sorted({n for nest in nests for n in (*nest.hoisted, *nest.late)})
         # another nest may compute the same, and need not store it
@@ -184,20 +176,8 @@ def _analyse_fused(
         nests = [replace(nest, dropped=nest.dropped - stored) for nest in nests]
         deferrable = _deferrable(window, launch, alone, later)
     if launch.tiled or not launch.partitioned:
-        scratch = _scratch(window, launch, later.touched | later.deferred, undefined)
-    if launch.tiled:
-        last = _dead(window, launch, later.touched | later.deferred) - scratch
-    return Liveness(tuple(nests), scratch, deferrable, undefined, incomplete, last)
-
-
-def _dead(window: Window, launch: Launch, touched_later: set[int]) -> frozenset[int]:
-    """Return the arrays that a launch changes, and nobody uses afterwards."""
-    changed = (view.store for n in launch.tasks for view in window.tasks[n].changes)
-    return frozenset(
-        store.id
-        for store in changed
-        if not (store.live or store.replicated or store.id in touched_later)
-    )
+        scratch = _scratch(window, launch, touched_later, undefined)
+    return Liveness(tuple(nests), scratch, deferrable, undefined, incomplete)
 
 
 def _analyse_nest(

@@ -14,15 +14,13 @@ fresh store, which takes the place of the old one when the task was submitted:
     nest 1: write %2[1:-1], read %1[:]
 
 If what was written is read at a distance afterwards, too, it is computed in scratch
-memory, for the tile and beyond it, and copied from there. What nobody uses after the
-launch stays in scratch memory.
+memory, for the tile and beyond it, and copied from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from legate_diffuse.fusion.draft import LaunchDraft
 from legate_diffuse.fusion.nest_rewriter import copying, new_store, redirected
@@ -44,19 +42,22 @@ def localize(draft: LaunchDraft, numbers: Iterator[int]) -> LaunchDraft | None:
     divided = divide(draft.nests, draft.scratch)
     if divided is None:
         return None
-    ways = _crossed(divided)
-    if not ways:
-        return _without_unneeded(draft, divided)
-    for store, way in sorted(ways.items()):
-        if store in draft.liveness.last:
-            way = _Way(False, True)
-        localized = _localized(draft, store, way, numbers)
+    moving, again = _crossed(divided)
+    for store in sorted(moving | again):
+        localized = _localized(
+            draft,
+            store,
+            numbers,
+            moves=store in moving,
+            in_scratch=store in again,
+        )
         if localized is None:
             return None
         draft = localized
-    divided = divide(draft.nests, draft.scratch)
-    if divided is None or _crossed(divided):
-        return None
+    if moving | again:
+        divided = divide(draft.nests, draft.scratch)
+        if divided is None or any(_crossed(divided)):
+            return None
     return _without_unneeded(draft, divided)
 
 
@@ -64,9 +65,9 @@ def _without_unneeded(draft: LaunchDraft, divided: Divided) -> LaunchDraft:
     """Drop nests that only write scratch memory that nobody reads."""
     needed = {
         place
-        for axis, computed, _ in divided.along
-        for place, halo in enumerate(computed.nests)
-        if halo is not None or axis.placements[place] is None
+        for along in divided.along
+        for place, halo in enumerate(along.nests)
+        if halo is not None or along.axis.placements[place] is None
     }
     nests = numbered(
         [nest for place, nest in enumerate(draft.nests) if place in needed]
@@ -78,47 +79,36 @@ def _without_unneeded(draft: LaunchDraft, divided: Divided) -> LaunchDraft:
     return draft._replace(divided=divided)
 
 
-class _Way(NamedTuple):
-    """Whether a store moves, and whether it is computed in scratch memory."""
-
-    moves: bool
-    in_scratch: bool
-
-    def joined(self, other: _Way | None) -> _Way:
-        """Return what does both."""
-        if other is None:
-            return self
-        moves = self.moves or other.moves
-        return _Way(moves, self.in_scratch or other.in_scratch)
-
-
-def _crossed(divided: Divided) -> dict[int, _Way]:
+def _crossed(divided: Divided) -> tuple[set[int], set[int]]:
     """Return the arrays that points change, and use beside their own tiles.
 
     What is used so as it was before must move, and what is used so afterwards must be
     computed in scratch memory.
     """
-    crossed: dict[int, _Way] = {}
-    for _, computed, results in divided.along:
-        for store, own in results.items():
-            way = _Way(
-                computed.before.get(store, own).joined(own) != own,
-                computed.after.get(store, own) != own,
-            )
-            if any(way):
-                crossed[store] = way.joined(crossed.get(store))
-    return crossed
+    moving: set[int] = set()
+    again: set[int] = set()
+    for along in divided.along:
+        for store, own in along.results.items():
+            if along.before.get(store, own).joined(own) != own:
+                moving.add(store)
+            if along.after.get(store, own) != own:
+                again.add(store)
+    return moving, again
 
 
 def _localized(
-    draft: LaunchDraft, store: int, way: _Way, numbers: Iterator[int]
+    draft: LaunchDraft,
+    store: int,
+    numbers: Iterator[int],
+    *,
+    moves: bool,
+    in_scratch: bool,
 ) -> LaunchDraft | None:
     """Return a launch whose points have a copy of their own of a store.
 
-    It is in scratch memory, in a fresh store, or both. None if the store may not move,
-    or be copied. What was never written to is not copied: Legion ends programs that
-    read it. What is in scratch memory in the end is copied from there only if somebody
-    uses it after the launch.
+    It is ``in_scratch`` memory, in a fresh store to which it ``moves``, or both. None
+    if the store may not move, or be copied. What was never written to is not copied:
+    Legion ends programs that read it.
     """
     liveness = draft.liveness
     uses = [
@@ -135,18 +125,18 @@ def _localized(
     covers = all(a.privilege is Privilege.WRITE for a in own) and any(
         covers_store(a.view) for a in own
     )
-    may_move = not (way.moves and old.fixed) and old.replaces is None
+    may_move = not (moves and old.fixed) and old.replaces is None
     if not may_move or not (covers or store not in liveness.incomplete):
         return None
-    target = new_store(old, next(numbers)) if way.moves else old
-    local = new_store(old, next(numbers)) if way.in_scratch else target
+    target = new_store(old, next(numbers)) if moves else old
+    local = new_store(old, next(numbers)) if in_scratch else target
     before = list(draft.nests[:first])
     after = [redirected(nest, store, local) for nest in draft.nests[first:]]
     if not covers and store not in liveness.undefined:
         before.append(copying(local, like, next(numbers)))
-    if way.in_scratch and store not in liveness.last:
+    if in_scratch:
         after.append(copying(target, replace(like, store=local), next(numbers)))
     return draft._replace(
         nests=numbered([*before, *after]),
-        scratch=draft.scratch | ({local.id} if way.in_scratch else set()),
+        scratch=draft.scratch | ({local.id} if in_scratch else set()),
     )

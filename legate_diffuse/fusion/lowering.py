@@ -34,7 +34,7 @@ Lower = Callable[[OperationKind, Builder, list[Value]], list[Value]]
 def lower_nest(
     tasks: Mapping[int, IndexTask],
     dropped: frozenset[int],
-    lower: Lower,
+    lower: Lower | None,
     *,
     scalar: bool = False,
 ) -> Nest | None:
@@ -45,7 +45,7 @@ def lower_nest(
     Args:
         tasks: the nest's tasks by position, in program order.
         dropped: ids of the stores that need not be written.
-        lower: emits one operation, see ``Meanings``.
+        lower: emits one operation, see ``Meanings``; without it there is no kernel.
         scalar: the nest is scalar work that runs by itself, and writes its results.
     """
     nest = _Tasks(tasks, dropped, scalar)
@@ -53,9 +53,30 @@ def lower_nest(
     accesses = nest.accesses(needed.values())
     if not any(access.changes for access in accesses.values()):
         return None
+    shapes = {task.shape for task in needed.values() if not task.scalar}
+    (shape,) = shapes or {next(iter(needed.values())).shape}
+    # one-element stores may have another shape
+    views = [access.view for access in accesses.values()]
+    like = next((view for view in views if view.shape == shape), views[0])
+    found = Nest(
+        0,
+        shape,
+        like.points,
+        tuple([over(like, access) for access in accesses.values()]),
+        tasks=tuple(tasks),
+    )
+    if lower is None:
+        return found
+    scalars = _scalars(needed)
+    kernel = _kernel(needed, _arguments(accesses), scalars, lower)
+    return replace(found, kernel=kernel, scalars=tuple(scalars))
+
+
+def _arguments(accesses: Mapping[_Key, Access]) -> dict[_Key, Argument]:
+    """Return the arguments of a kernel."""
     streams = _streams([a.view for a in accesses.values() if a.reads and not a.whole])
     inner = _innermost([a.view for a in accesses.values()])
-    arguments = {
+    return {
         key: Argument(
             view.store.dtype,
             reads=access.reads,
@@ -69,21 +90,6 @@ def lower_nest(
         for key, access in accesses.items()
         for view, whole in [(access.view, access.whole)]
     }
-    scalars = _scalars(needed)
-    shapes = {task.shape for task in needed.values() if not task.scalar}
-    (shape,) = shapes or {next(iter(needed.values())).shape}
-    # one-element stores may have another shape
-    views = [access.view for access in accesses.values()]
-    like = next((view for view in views if view.shape == shape), views[0])
-    return Nest(
-        0,
-        shape,
-        like.points,
-        tuple([over(like, access) for access in accesses.values()]),
-        tasks=tuple(tasks),
-        kernel=_kernel(needed, arguments, scalars, lower),
-        scalars=tuple(scalars),
-    )
 
 
 def _innermost(views: Sequence[View]) -> int:

@@ -4,27 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
-_NOTHING: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Memo:
-    """What has been made; nothing of it depends on cuts.
-
-    Attributes:
-        made: by who has made it, and of what.
-    """
-
-    made: dict[Hashable, Any] = field(default_factory=dict)
+class Memo(dict[Hashable, Any]):
+    """What has been made, by who has made it, and of what; it depends on no cut."""
 
     def of(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what was made under a key; it is made once."""
-        known = self.made.get(key, _NOTHING)
-        if known is _NOTHING:
-            known = self.made[key] = make()
-        made: T = known
+        if key not in self:
+            self[key] = make()
+        made: T = self[key]
         return made

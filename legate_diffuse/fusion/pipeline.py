@@ -221,17 +221,23 @@ def make_plan(
     (``runs_rows``). ``traps`` tells of which operations, besides those that their
     meanings name, no original task must run if a kernel can instead.
     """
-    draft = Draft(window, meanings, Renaming(window), runs_rows, traps)
-    made = run_passes(draft, watch)
+    made = run_passes(window, meanings, watch, runs_rows, traps)
     return Plan(made.planned, len(window.tasks), never_made(made.window))
 
 
-def run_passes(draft: Draft, watch: Watch | None = None) -> Draft:
+def run_passes(
+    window: Window,
+    meanings: Meanings,
+    watch: Watch | None = None,
+    runs_rows: bool = False,
+    traps: Callable[[OperationKind], bool] = lambda kind: False,
+) -> Draft:
     """Run all passes, and some of them again if one has found that it cannot go on.
 
-    More names have to stay then, or a launch on several points becomes two.
+    More names have to stay then, or a launch on several points becomes two. The
+    arguments are those of ``make_plan``.
     """
-    draft = draft._replace(memo=Memo())
+    draft = Draft(window, meanings, Renaming(window), Memo(), runs_rows, traps)
     passes: tuple[Pass, ...] = PASSES
     while passes:
         step, *rest = passes

@@ -99,26 +99,24 @@ class TileAxis:
 
     def within(self, store: int, other: int) -> bool:
         """Whether all of a store is known to lie beside another one."""
-        begin, end = self.begin(store), self.axis.place(store, _END)
-        others_begin, others_end = self.begin(other), self.axis.place(other, _END)
-        if begin is None or others_begin is None or begin < others_begin:
+        first, last = self._apart(store, other)
+        if first is None or first < 0:
             return False
-        if store == other:
-            return True
-        if end is None or others_end is None:
-            return False
-        behind = end - others_end
-        return behind is not None and behind <= 0
+        return store == other or (last is not None and last <= 0)
 
     def fits(self, store: int, other: int) -> bool:
         """Whether a store is known to have at most as many rows as another one."""
-        place = self.axis.place
-        begin, end = place(store, _BEGIN), place(store, _END)
-        others_begin, others_end = place(other, _BEGIN), place(other, _END)
-        if begin is None or others_begin is None or end is None or others_end is None:
+        first, last = self._apart(store, other)
+        if first is None or last is None:
             return store == other
-        first, last = begin - others_begin, end - others_end
-        return first is not None and last is not None and last <= first
+        return last <= first
+
+    def _apart(self, store: int, other: int) -> tuple[int | None, int | None]:
+        """Return how far the ends of a store are behind those of another one."""
+        place = self.axis.place
+        ends = [(place(store, at), place(other, at)) for at in (_BEGIN, _END)]
+        first, last = [one - two if one and two else None for one, two in ends]
+        return first, last
 
     def beyond(self, placement: Located, leader: int) -> tuple[int | None, int | None]:
         """Return how far a nest's rows reach into a leader from both of its ends.

@@ -8,16 +8,16 @@ have the tiles of one array, the leader; what else they write is divided as that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
-from legate_diffuse.fusion.halo import Halo, Halos, halos, tile_of
+from legate_diffuse.fusion.halo import Halos, halos
 from legate_diffuse.fusion.tile_axis import TileAxis
-from legate_diffuse.ir import Access, IndexTask, Privilege, View
-from legate_diffuse.ir.nest import Nest, over
+from legate_diffuse.ir import Privilege
+from legate_diffuse.ir.nest import Nest
 
 # To place a nest takes time in the number of those before it.
 MAX_TILED_NESTS: Final = 96
@@ -102,29 +102,6 @@ def _written(nest: Nest) -> frozenset[int]:
     )
 
 
-def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
-    """Return the nest that a group of tasks becomes, None if it is scalar work."""
-    loops = [task for task in tasks if not task.scalar]
-    if not loops:
-        return None
-    like = next(
-        a.view
-        for a in loops[0].accesses
-        if a.view.shape == loops[0].shape and not a.view.store.replicated
-    )
-    accesses: dict[Access, None] = {}
-    made: set[View] = set()
-    for task in loops:
-        accesses |= dict.fromkeys(
-            over(like, a)
-            for a in task.accesses
-            # what the nest has made itself stays in registers
-            if a.changes or a.whole or a.view not in made
-        )
-        made.update(task.writes)
-    return Nest(number, loops[0].shape, like.points, tuple(accesses))
-
-
 def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
     """Return the store whose tiles are those of the points.
 
@@ -191,14 +168,6 @@ def leaders_of(tiles: Tiles, arrays: Sequence[int], leader: int) -> list[int]:
     ]
 
 
-class Along(NamedTuple):
-    """What points compute along an axis, and what they have of results."""
-
-    axis: TileAxis
-    halos: Halos
-    results: Mapping[int, Halo]
-
-
 class Divided(NamedTuple):
     """Nests that points divide.
 
@@ -210,7 +179,7 @@ class Divided(NamedTuple):
 
     tiles: Tiles
     leader: int | None
-    along: tuple[Along, ...]
+    along: tuple[Halos, ...]
 
 
 def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
@@ -236,10 +205,8 @@ def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
     if fitting and fitting != tiles.axes:
         tiles = replace(tiles, axes=fitting)
         leader = leader_of(tiles, arrays)
-    along = []
-    for axis in tiles.axes:
-        results = tiles.changed - axis.partial - scratch
-        computed = halos(nests, axis, results, leader)
-        own = {store: tile_of(axis, store, leader) for store in results}
-        along.append(Along(axis, computed, own))
+    along = [
+        halos(nests, axis, tiles.changed - axis.partial - scratch, leader)
+        for axis in tiles.axes
+    ]
     return Divided(tiles, leader, tuple(along))

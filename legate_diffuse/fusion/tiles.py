@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW
-from legate_diffuse.fusion.halo import NO_HALO, Halo
+from legate_diffuse.fusion.halo import NO_HALO, Halo, Halos
 from legate_diffuse.fusion.passed import Passed
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
-    Along,
     Divided,
     Tiles,
     leaders_of,
@@ -176,18 +175,18 @@ def _is_shared(tiles: Tiles, store: Store) -> bool:
     )
 
 
-def _is_sound(along: Along, leader: int) -> bool:
+def _is_sound(along: Halos, leader: int) -> bool:
     """Whether each point finds what it reads, and writes its own tile only."""
-    axis, computed, results = along
+    axis = along.axis
     # nests that are needed along one axis must be needed along all
     needed = all(
         halo is not None or placement is None
-        for halo, placement in zip(computed.nests, axis.placements, strict=True)
+        for halo, placement in zip(along.nests, axis.placements, strict=True)
     )
     return (
         needed
-        and not computed.shared
-        and all(halo.width <= FEW for halo in computed.stores.values())
+        and not along.shared
+        and all(halo.width <= FEW for halo in along.stores.values())
         and all(
             axis.begin(store) is not None
             for store, dim in axis.dims.items()
@@ -197,8 +196,8 @@ def _is_sound(along: Along, leader: int) -> bool:
         and all(
             axis.dims.get(store) is not None
             and axis.fits(store, leader)
-            and computed.stores.get(store, own) == own
-            for store, own in results.items()
+            and along.stores.get(store, own) == own
+            for store, own in along.results.items()
         )
     )
 
@@ -234,26 +233,26 @@ def _common_dims(
     return dims_of
 
 
-def _in_root(divided: Divided, along: Along, store: int) -> Halo:
+def _in_root(divided: Divided, along: Halos, store: int) -> Halo:
     """Return what is used of an array, from the tile's ends in its own positions."""
     if along.axis.dims.get(store) is None:
         return NO_HALO
-    used = along.halos.stores.get(store, NO_HALO).moved(_shift(divided, along, store))
+    used = along.stores.get(store, NO_HALO).moved(_shift(divided, along, store))
     return Halo(min(used.low, 0), max(used.high, 0))
 
 
-def _extent(divided: Divided, along: Along, store: int) -> Extent:
+def _extent(divided: Divided, along: Halos, store: int) -> Extent:
     """Return what a point has of a scratch buffer along an axis."""
     dim = along.axis.dims.get(store)
-    used = along.halos.stores.get(store)
+    used = along.stores.get(store)
     if dim is None or used is None:
         return None
     return Tile(dim, *used.moved(_shift(divided, along, store)))
 
 
-def _domain(divided: Divided, along: Along, number: int) -> Extent:
+def _domain(divided: Divided, along: Halos, number: int) -> Extent:
     """Return what a point runs of a nest along an axis."""
-    placement, halo = along.axis.placements[number], along.halos.nests[number]
+    placement, halo = along.axis.placements[number], along.nests[number]
     if placement is None:
         return None
     accesses = divided.tiles.nests[number].accesses
@@ -269,7 +268,7 @@ def _domain(divided: Divided, along: Along, number: int) -> Extent:
     raise AssertionError("a nest on an axis touches something along it")
 
 
-def _shift(divided: Divided, along: Along, store: int) -> int:
+def _shift(divided: Divided, along: Halos, store: int) -> int:
     """Return how much farther on in a store than in the leader the same place is."""
     assert divided.leader is not None
     own, leaders = along.axis.begin(store), along.axis.begin(divided.leader)

@@ -8,15 +8,16 @@ somebody has done so meanwhile: see ``launch.window`` for who may come between, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import current_thread, get_ident
 from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.translate import NEW_VIEW, SINGLE, UNDEFINED
 from legate_diffuse.launch import ranks
-from legate_diffuse.launch.carry import Carry, begin_with
 from legate_diffuse.launch.policy import MANY_SHORT, WindowPolicy, kinds_of, sums_up
-from legate_diffuse.launch.queue import LaunchQueue, chain
+from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.state import (
     ALL_SINGLE,
@@ -26,6 +27,7 @@ from legate_diffuse.launch.state import (
     liveness,
     record,
 )
+from legate_diffuse.launch.steps import Waiting
 from legate_diffuse.launch.submission import Checker, Submitter
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.settings import DiffuseError
@@ -273,7 +275,7 @@ class Pending:
             closed = close(state, cause, self._liveness)
             steps, waiting = self.submitter.prepare(closed, may_wait, wanted)
             if waiting.operations or state.rest:
-                steps.append(Carry(self, self._policy, waiting, state.rest))
+                steps.append(_Carry(self, waiting, state.rest))
             first = chain(steps)
             empty = WindowState()
             if self.state is state and queue.head is None:
@@ -299,7 +301,7 @@ class Pending:
         if rest:
             if not self._native.knows_window():
                 return False
-            following = begin_with(self, self._policy, (), rest)
+            following = self.begin_with((), rest)
         else:
             following, self._empty = self._empty or WindowState(), None
         # a finalizer may have submitted the state, and carried the rest on
@@ -315,6 +317,21 @@ class Pending:
         # what runs here is not partitioned
         self._policy.ended(window.kinds)
         return True
+
+    def begin_with(self, waiting: Sequence[Any], rest: Sequence[Any]) -> WindowState:
+        """Return the state of the next window, which operations begin that have come.
+
+        Some were ``waiting`` in the last window, and the ``rest`` came behind it. They
+        are recorded up to where a window ends.
+        """
+        begun = record(waiting, self.single_below(begins=True), len(waiting))
+        for position, operation in enumerate(rest, 1):
+            begun.add(operation)
+            begun.count += 1
+            if self._policy.ends_at(begun.operations):
+                begun.end_before(rest[position:])
+                break
+        return begun
 
     def _note_end(self, state: WindowState) -> None:
         before, self._split = self._split, self._counters.launches_split
@@ -347,3 +364,35 @@ class Pending:
         first.end_before(state.operations[count:])
         if self.state is state:
             self.state = first
+
+
+@dataclass(slots=True, eq=False)
+class _Carry(Step):
+    """Lets the next window begin with operations that go on waiting.
+
+    Attributes:
+        window: the window that was submitted.
+        waiting: scalar operations that need not be submitted yet.
+        rest: operations that come after the window that was submitted.
+    """
+
+    window: Pending
+    waiting: Waiting
+    rest: Sequence[Any]
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Put the operations before those that were recorded meanwhile."""
+        window = self.window
+        while queue.head is self:
+            state = window.state
+            if state.recording:
+                window.restore(state)
+                continue
+            count = state.count
+            rest = [*self.rest, *state.operations[:count], *state.rest]
+            begun = window.begin_with(self.waiting.operations, rest)
+            following = launch + 1
+            if window.state is state and state.count == count and queue.head is self:
+                window.state = begun
+                queue.head = self.next
+                queue.number = following

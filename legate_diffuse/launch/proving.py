@@ -61,7 +61,7 @@ class Prover:
         from legate_diffuse.launch.refuting import cases_of, refutation
 
         ir = translate(window, self._meanings)
-        cases = attempt(lambda: cases_of(ir, window, plan, self._how))
+        cases = attempt(lambda: list(cases_of(ir, window, plan, self._how)))
         found = attempt(lambda: refutation(ir, plan, cases, self._meanings))
         if found is not None:
             self._counters.plans_refuted += 1

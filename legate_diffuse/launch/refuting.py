@@ -29,11 +29,6 @@ from legate_diffuse.proof.validator import Case, refute
 _SMALL: Final = 1 << 16
 
 
-def cases_of(window: Window, closed: ClosedWindow, plan: Plan, how: str) -> list[Case]:
-    """Return a window with several extents, and ways to run it then."""
-    return list(_cases(window, closed, plan, how))
-
-
 def refutation(
     window: Window, plan: Plan, cases: list[Case], meanings: Meanings
 ) -> str | None:
@@ -42,9 +37,10 @@ def refutation(
     return None if found is None else report(window, plan, found)
 
 
-def _cases(
+def cases_of(
     window: Window, closed: ClosedWindow, plan: Plan, how: str
 ) -> Iterator[Case]:
+    """Yield a window with several extents, and ways to run it then."""
     counts = len(closed.views), len(closed.shapes)
     if how == settings.AGAIN:
         yield from small_cases(window, *counts, ONE_WAY)

@@ -253,7 +253,8 @@ def _repeats(privilege: int, view: Any) -> bool:
     """Whether a task writes elements of a store at several points each."""
     if privilege != WRITE:
         return False
-    return any([d < 0 and n > 1 for d, n in zip(view.dims, view.shape, strict=True)])
+    dims = view.layout.dims
+    return any([d < 0 and n > 1 for d, n in zip(dims, view.shape, strict=True)])
 
 
 def _changed(privileges: Sequence[int]) -> tuple[int, ...]:

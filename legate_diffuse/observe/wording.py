@@ -63,22 +63,22 @@ class Names:
 
     def view(self, view: Any) -> str:
         """Return an array, with the part of it that a view shows."""
-        root = view.root
+        root, layout = view.root, view.layout
         name = self._names[root]
         if root.scalar_storage:
             return name
-        if not view.affine:
+        if not layout.affine:
             return f"{name}, rearranged"
-        if view.extents != root.shape:
+        if layout.extents != root.shape:
             part = ", ".join(
                 f"{low}:{low + extent}"
-                for low, extent in zip(view.low, view.extents, strict=True)
+                for low, extent in zip(layout.low, layout.extents, strict=True)
             )
             name += f"[{part}]"
-        used = [dim for dim in view.dims if dim >= 0]
+        used = [dim for dim in layout.dims if dim >= 0]
         if used != sorted(used):
             name += ", transposed"
-        if -1 in view.dims:
+        if -1 in layout.dims:
             name += ", repeated"
         return name
 

@@ -88,21 +88,6 @@ class View:
         """Whether the layout says which elements of the root the view shows."""
         return self.layout.affine
 
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """The root's dimension behind each dimension of the view, or -1."""
-        return self.layout.dims
-
-    @property
-    def low(self) -> tuple[int, ...]:
-        """Where the view begins in the root."""
-        return self.layout.low
-
-    @property
-    def extents(self) -> tuple[int, ...]:
-        """The extents of the part of the root that the view covers."""
-        return self.layout.extents
-
     def through(self, layout: Layout) -> View:
         """Return the view of the same root through a layout derived from this one's."""
         derived = self.derived

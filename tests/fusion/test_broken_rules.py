@@ -242,20 +242,6 @@ def _always_undefined(found: Liveness, window: Window, launch: Launch) -> Livene
     return replace(found, undefined=undefined)
 
 
-def _last_although_live(found: Liveness, window: Window, launch: Launch) -> Liveness:
-    """Leave what the application can read in scratch memory of points."""
-    if not launch.tiled:
-        return found
-    return replace(found, last=_changed(window, launch.tasks))
-
-
-def _last_although_used(found: Liveness, window: Window, launch: Launch) -> Liveness:
-    """Leave what a later launch uses in scratch memory of points."""
-    if not launch.tiled:
-        return found
-    return replace(found, last=_changed(window, launch.tasks) & _dead(window))
-
-
 def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Liveness:
     if launch.fused and not launch.partitioned:
         return found
@@ -307,8 +293,7 @@ def test_what_was_read_before_is_not_computed_by_the_launch(
 def test_results_that_begin_elsewhere_have_tiles_that_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for user in (halo, tile_nests):
-        monkeypatch.setattr(user, "tile_of", lambda *_: halo.NO_HALO)
+    monkeypatch.setattr(halo, "_tile_of", lambda *_: halo.NO_HALO)
     assert is_noticed(is_wrong, WINDOWS)
 
 
@@ -341,8 +326,6 @@ def test_points_reduce_what_they_compute_for_others_once(
         _dead_in_scratch,
         _parts_in_scratch,
         _always_undefined,
-        _last_although_live,
-        _last_although_used,
         _defer_everything,
     ],
     ids=(
@@ -357,8 +340,6 @@ def test_points_reduce_what_they_compute_for_others_once(
         "dead in scratch",
         "parts in scratch",
         "always undefined",
-        "last although live",
-        "last although used",
         "defer everything",
     ),
 )

@@ -8,7 +8,6 @@ from window_reader import parse
 
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.pipeline import run_passes, verify_pass
-from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
@@ -71,7 +70,7 @@ BETWEEN = (
 def drafted(*tasks: str) -> Draft:
     """Run the passes, and verify what each of them makes."""
     window = parse(STORES + "".join(tasks))
-    return run_passes(Draft(window, MEANINGS, Renaming(window)), verify_pass)
+    return run_passes(window, MEANINGS, verify_pass)
 
 
 @pytest.mark.parametrize("place", range(len(SWEEPS) + 1))

@@ -8,7 +8,6 @@ from launch_forms import ORIGINAL, WHOLE, form_of
 from window_golden import copied
 from window_reader import parse
 
-from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.few_rows import FEW
 from legate_diffuse.fusion.pipeline import make_plan, run_passes
 from legate_diffuse.fusion.renaming import Renaming, rename
@@ -336,7 +335,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
     text = sweep(1) + SORT.format("4.41", "0.1") + sweep(2)
     assert not unchanged(text)
     window = window_of(text)
-    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
+    draft = run_passes(window, MEANINGS)
     assert draft.renaming == Renaming(window)
     assert [form_of(launch) for launch in draft.planned] == [
         WHOLE,
@@ -348,7 +347,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
 def test_names_stay_where_points_cannot_run_all_sweeps_in_one_task() -> None:
     """Cuts that were made for the new names are not made again."""
     window = parse(ROWS + SHIFT * 2 * FEW)
-    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
+    draft = run_passes(window, MEANINGS)
     assert draft.renaming == Renaming(window)
     assert len(draft.launches) > 1
     assert all(launch.partitioned for launch in draft.planned)
@@ -356,7 +355,7 @@ def test_names_stay_where_points_cannot_run_all_sweeps_in_one_task() -> None:
 
 def test_points_write_other_arrays_too_instead_of_copying() -> None:
     window = parse(STORES.replace(" single", "") + sweep(1) + sweep(2))
-    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
+    draft = run_passes(window, MEANINGS)
     (launch,) = draft.launches
     assert launch.launch.partitioned
     assert launch.launch.tasks == tuple(range(6))

@@ -32,7 +32,10 @@ def test_an_opaque_task_waits_unless_it_writes_what_repeats(
 ) -> None:
     native = SimpleNamespace(describe_task=lambda *_: ("Task", False))
     legate: Any = SimpleNamespace(native=native)
-    views = [SimpleNamespace(dims=d, shape=s) for d, s in ((dims, shape), ((0,), (3,)))]
+    views = [
+        SimpleNamespace(layout=SimpleNamespace(dims=d), shape=s)
+        for d, s in ((dims, shape), ((0,), (3,)))
+    ]
     library = _Library("lib", 1)
     task = SimpleNamespace(
         library=library, task_id=1, privileges=(privilege, WRITE), arguments=views

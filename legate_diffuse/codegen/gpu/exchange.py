@@ -7,7 +7,7 @@ from typing import Final
 from legate_diffuse.codegen.gpu.fold import Fold
 from legate_diffuse.codegen.gpu.memory import SHARED
 from legate_diffuse.codegen.gpu.shape import THREADS, WARP
-from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.codegen.memory import Parts
 from legate_diffuse.llvm.lines import Lines
 
 BARRIER: Final = "call void @llvm.nvvm.barrier0()"

@@ -5,17 +5,15 @@ Components are vectors of one element, in the type in which they are combined. I
 memory and in partial results a component is one word of 64 bits.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 from legate_diffuse.codegen.casts import emit_cast
-from legate_diffuse.codegen.gpu.memory import POINTER
-from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.codegen.memory import Parts
 from legate_diffuse.codegen.reduction import Combination
 from legate_diffuse.kernel.dtypes import ITEMSIZE
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.llvm.lines import Lines
-from legate_diffuse.llvm.types import LLVM_TYPE, memory_type
+from legate_diffuse.llvm.types import LLVM_TYPE
 
 _BITS_OF_HALF: Final = 32
 """What a warp exchanges at a time."""
@@ -27,7 +25,6 @@ class Fold(Combination):
     Attributes:
         argument: the number of the argument.
         word: the first of its words among those of all reductions.
-        kind: the LLVM type of a component.
     """
 
     def __init__(self, kernel: Kernel, argument: int, word: int, lanes: int) -> None:
@@ -35,7 +32,6 @@ class Fold(Combination):
         super().__init__(kernel.arguments[argument])
         self.argument = argument
         self.word = word
-        self.kind = f"<1 x {self.element}>"
         self._lanes = lanes
 
     def accumulators(self) -> list[str]:
@@ -91,31 +87,6 @@ class Fold(Combination):
             lines.let(f"select i1 %in.vectors, {kind} {each}, {kind} {one}")
             for each, one in zip(total, first, strict=True)
         )
-
-    def combine(self, lines: Lines, old: Sequence[str], new: Sequence[str]) -> Parts:
-        """Emit the components of `old operator new`."""
-        steps = self.steps(lines, self.kind, old, new)
-        return tuple(lines.let(step) for step in steps)
-
-    def update(
-        self, lines: Lines, place: str, values: Parts, pointer: str = POINTER
-    ) -> None:
-        """Emit the combination of the element at `place` and values."""
-        kind = f"<1 x {memory_type(self.stored)}>"
-        size, places, old = ITEMSIZE[self.stored], [], []
-        for part in range(self.count):
-            at = lines.let(f"getelementptr i8, {pointer} {place}, i64 {part * size}")
-            value = lines.let(f"load {kind}, {pointer} {at}, align {size}")
-            if self.stored == "bool":
-                value = lines.let(f"icmp ne {kind} {value}, zeroinitializer")
-            places.append(at)
-            old.append(emit_cast(lines, self.stored, self.dtype, value))
-        new = self.combine(lines, old, values)
-        for at, value in zip(places, new, strict=True):
-            value = emit_cast(lines, self.dtype, self.stored, value)
-            if self.stored == "bool":
-                value = lines.let(f"zext <1 x i1> {value} to {kind}")
-            lines.do(f"store {kind} {value}, {pointer} {at}, align {size}")
 
     def to_word(self, lines: Lines, value: str) -> str:
         """Emit the word of a component."""

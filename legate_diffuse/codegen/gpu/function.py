@@ -298,7 +298,7 @@ class Function:
             stride = emit_word(lines, stride_word(self._kernel, number))
             offset = lines.let(f"mul i64 {column}, {stride}")
             moved = f"{POINTER} %element{number}, i64 {offset}"
-            fold.update(lines, lines.let(f"getelementptr i8, {moved}"), parts)
+            fold.update(lines, lines.let(f"getelementptr i8, {moved}"), parts, POINTER)
             if self._several:
                 lines.do(f"br label %{done}")
                 lines.block(done)

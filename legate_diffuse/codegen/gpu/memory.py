@@ -6,8 +6,7 @@ from typing import Final
 
 from legate_diffuse.codegen.arguments import invariant
 from legate_diffuse.codegen.gpu.parameters import Layout, emit_word, stride_word
-from legate_diffuse.codegen.memory import from_memory, repeated, to_memory
-from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.codegen.memory import Parts, from_memory, repeated, to_memory
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.llvm.lines import Lines

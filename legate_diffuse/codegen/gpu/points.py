@@ -6,7 +6,8 @@ from legate_diffuse.codegen.gpu.memory import Memory, scalar
 from legate_diffuse.codegen.gpu.operations import GpuOperations
 from legate_diffuse.codegen.gpu.parameters import scalar_word
 from legate_diffuse.codegen.gpu.row_sum import emit_row_sum
-from legate_diffuse.codegen.operations import Parts, constant_parts
+from legate_diffuse.codegen.memory import Parts
+from legate_diffuse.codegen.operations import constant_parts
 from legate_diffuse.kernel.ir import (
     Constant,
     Index,

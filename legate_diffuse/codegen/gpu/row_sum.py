@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from legate_diffuse.codegen.gpu.memory import POINTER
-from legate_diffuse.codegen.operations import Operations, Parts
+from legate_diffuse.codegen.memory import Parts
+from legate_diffuse.codegen.operations import Operations
 from legate_diffuse.codegen.row_sum import Step, step_of
 from legate_diffuse.kernel.dtypes import COMPONENT
 from legate_diffuse.kernel.operators import CONTRACTED_ROW_SUM

@@ -99,7 +99,7 @@ def is_product_a_loop(matrix: Any) -> bool:
     processor and on two. On several ranks a task takes longer to begin. A matrix that
     what waits computes is multiplied with it, and neither stored nor read again.
     """
-    by_rows = list(matrix.dims) == sorted(matrix.dims)
+    by_rows = list(matrix.layout.dims) == sorted(matrix.layout.dims)
     limit = _LARGEST_PRODUCT if by_rows else _LARGEST_TRANSPOSED_PRODUCT
     if by_rows and (ranks := matrix.root.legate.runtime.node_count) > 1:
         limit = _LARGEST_PRODUCT_OF_RANK * ranks
