@@ -332,7 +332,7 @@ class RealTask:
     def __init__(self, task: Any) -> None:
         self._real = task
 
-    def uses(self) -> tuple[()]:
+    def uses(self) -> Iterable[tuple[Root, int, bool]]:
         """Return nothing: its stores are Legate's own."""
         return ()
 
