@@ -16,7 +16,7 @@ then on a window may hold the whole step, too.
 
 Operations on few elements run faster as they come than in a window. So a window ends
 after many of them in a row, where what runs as it comes can: the more, the larger the
-arrays are that they use and the window makes.
+arrays are that they use and that others in the window have made.
 
 Nothing here depends on time, addresses or hashes: all ranks cut alike.
 """
@@ -100,10 +100,10 @@ class WindowPolicy:
         last = operations[-MANY_SHORT:]
         if is_short is None or not all(map(is_short, reversed(last))):
             return False
-        # what the others have made must be in memory then, and is read again
+        # what others have made of them must be in memory then, and is read again
         used = {view.root for operation in last for view in operation.views}
-        written = sum([root.nbytes for root in used if state.changes(root)])
-        many = max(written // _WORTH_AN_OPERATION, MANY_SHORT)
+        made = sum([root.nbytes for root in used if state.makes(root)])
+        many = max(made // _WORTH_AN_OPERATION, MANY_SHORT)
         if many > len(operations):
             return False
         return all(map(is_short, operations[-many:-MANY_SHORT]))

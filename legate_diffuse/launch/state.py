@@ -35,6 +35,7 @@ from legate_diffuse.fusion.translate import (
     spells,
 )
 from legate_diffuse.ir.landmarks import Landmarks
+from legate_diffuse.launch.few_points import MOST_LOOPED
 from legate_diffuse.stores.outline import Placed, place
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import Shape, View
@@ -92,6 +93,7 @@ class WindowState:
     __slots__ = (
         "_changed",
         "_landmarks",
+        "_made",
         "_num_looked_at",
         "_ranged",
         "agreed",
@@ -135,6 +137,7 @@ class WindowState:
         self._ranged: set[tuple[Root, int]] = set()
         # what the first operations change, and how many have been looked at
         self._changed: set[Root] = set()
+        self._made: set[Root] = set()
         self._num_looked_at = 0
 
     def forget(self) -> None:
@@ -142,7 +145,8 @@ class WindowState:
         self.operations = []
         self.views, self.roots = {}, {}
         self.kept = frozenset()
-        self._landmarks, self._ranged, self._changed = {}, set(), set()
+        self._landmarks, self._ranged = {}, set()
+        self._changed, self._made = set(), set()
 
     def end_before(self, rest: Sequence[Any]) -> None:
         """Let the window end before operations that were recorded already."""
@@ -170,10 +174,17 @@ class WindowState:
         end = len(self.operations)
         for operation in self.operations[self._num_looked_at : end]:
             for position in operation.kind.changed:
-                self._changed.add(operation.views[position].root)
+                view = operation.views[position]
+                self._changed.add(view.root)
+                if view.layout.volume > MOST_LOOPED:
+                    self._made.add(view.root)
         # a finalizer may have asked meanwhile
         self._num_looked_at = max(self._num_looked_at, end)
         return root in self._changed
+
+    def makes(self, root: Root) -> bool:
+        """Whether an operation may change many elements of a root."""
+        return self.changes(root) and root in self._made
 
     def is_constant(self, root: Root) -> bool:
         """Whether recorded operations read a root as a constant."""

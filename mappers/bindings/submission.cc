@@ -31,6 +31,7 @@
 #include "process/small_array.h"
 #include "program/elements.h"
 #include "program/program.h"
+#include "threads/background.h"
 #include "threads/copying.h"
 #include "threads/team.h"
 
@@ -230,6 +231,8 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
 }
 
 void store_array(SmallArray& array, std::uintptr_t handle, bool keep) {
+  // not without the GIL
+  if (array.is_used()) Background::wait();
   if (array.is_valid() && !array.is_stored()) {
     call_legate(0, std::nullopt, [&] {
       store_small_array(*reinterpret_cast<const legate::LogicalStore*>(handle), array);
