@@ -51,9 +51,9 @@ _INTERVAL: Final = 64
 # After so many operations in a row that could run as they come a window ends. To end it
 # takes as long as to run that many more.
 MANY_SHORT: Final = 32
-# An operation that waits takes up to 7 us more than one that runs as it comes, in which
-# so many bytes are written and read again.
-_WORTH_AN_OPERATION: Final = 65536
+# An operation that waits takes up to 10 us more than one that runs as it comes, while
+# so many bytes are written, and read again.
+_WORTH_AN_OPERATION: Final = 131072
 # So many operations identify a place in the program.
 _CONTEXT: Final = 16
 

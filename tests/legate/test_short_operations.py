@@ -29,7 +29,7 @@ def test_they_wait_with_large_loops_whose_arrays_they_use() -> None:
         PROGRAM
         + """
 def program(n):
-    u = n.ones((600, 600))
+    u = n.ones((1200, 1200))
     for _ in range(8):
         u = step(n, u)
     return [u]
