@@ -6,7 +6,6 @@ Follows: Legate (src/cpp/legate/operation/detail)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from legate_diffuse.interpose.access import real_store
@@ -19,7 +18,6 @@ from legate_diffuse.interpose.store import (
 )
 from legate_diffuse.interpose.task import RealTask
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.stores.root import Root
 
 
 class ManualTask(RealTask):
@@ -57,12 +55,6 @@ class ManualTask(RealTask):
                 f"Expected a logical store or partition but got {type(arg)}"
             )
         self._arguments.append((privilege, arg, how, options))
-
-    def uses(self) -> Iterator[tuple[Root, int, bool]]:
-        """Yield of each store its root, its privilege, and whether it is divided."""
-        for privilege, arg, *_ in self._arguments:
-            divided = isinstance(arg, LogicalStorePartition)
-            yield view_of(arg.store() if divided else arg).root, privilege, divided
 
     def run(self) -> None:
         """Submit the real task."""

@@ -332,8 +332,8 @@ class RealTask:
     def __init__(self, task: Any) -> None:
         self._real = task
 
-    def uses(self) -> Iterable[tuple[Root, int, bool]]:
-        """Return nothing: its stores are Legate's own."""
+    def uses(self) -> tuple[()]:
+        """Return nothing: it is not Legate that divides its stores."""
         return ()
 
     def execute(self) -> None:
