@@ -7,11 +7,11 @@ that it cannot join, if it does not conflict with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from legate_diffuse.fusion.cluster import MOST_PASSED, reachable
+from legate_diffuse.fusion.cluster import MOST_PASSED, conflicts, reachable
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
@@ -19,7 +19,7 @@ from legate_diffuse.fusion.legality import (
     refuse_alone,
     refuse_any,
 )
-from legate_diffuse.ir import IndexTask, Privilege, Window
+from legate_diffuse.ir import IndexTask, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,13 @@ def _place(groups: list[Group], position: int, task: IndexTask) -> None:
     before = reachable(groups, [task])
     takers = (g for g in before if g.fused and refuse(g, task) is None)
     group = next(takers, None)
-    if group is None and task.reductions and not task.scalar:
-        group = _past_fills(groups, task)
+    if (
+        task.reductions
+        and not task.scalar
+        and (group is None or all(map(_fills, group.members)))
+    ):
+        # rather into the loop that makes what is reduced
+        group = _past_fills(groups, task) or group
     if group is None:
         group = Group()
         if not task.scalar:
@@ -73,32 +78,43 @@ def _past_fills(groups: list[Group], task: IndexTask) -> Group | None:
 
     Fills come before the group then. None if there is no such group.
     """
-    passed: list[Group] = []
-    fills: list[Group] = []
-    for group in reversed(groups[-MOST_PASSED:]):
-        is_before = not any(
-            map(group.conflicts, [each for fill in fills for each in fill.members])
-        )
+    fills: dict[int, IndexTask] = {}
+    for number in range(len(groups) - 1, max(len(groups) - MOST_PASSED, 0) - 1, -1):
+        group = groups[number]
+        is_before = not any(map(group.conflicts, fills.values()))
         if fills and is_before and group.fused and refuse(group, task) is None:
-            rest = [each for each in reversed(passed) if each not in fills]
-            groups[-len(passed) - 1 :] = [*reversed(fills), group, *rest]
+            rest = [_without(fills, each) for each in groups[number + 1 :]]
+            first = Group.of(sorted(fills.items()))
+            groups[number:] = [first, group, *filter(None, rest)]
             return group
-        if group.conflicts(task):
-            if not _only_fills(group):
-                return None
-            fills.append(group)
-        elif not is_before:
+        own = _fills_of(group, task)
+        if own is None:
             return None
-        passed.append(group)
+        fills |= own
+        others = [t for n, t in group.by_position.items() if n not in own]
+        if any(conflicts(fill, each) for fill in fills.values() for each in others):
+            return None
     return None
 
 
-def _only_fills(group: Group) -> bool:
-    return group.fused and not any(
-        access.reads or access.privilege is Privilege.REDUCE
-        for task in group.members
-        for access in task.accesses
-    )
+def _fills_of(group: Group, task: IndexTask) -> dict[int, IndexTask] | None:
+    """Return what a group fills of what a task touches; None if it does more there."""
+    if not group.conflicts(task):
+        return {}
+    own = {n: each for n, each in group.by_position.items() if conflicts(each, task)}
+    return own if group.fused and all(map(_fills, own.values())) else None
+
+
+def _without(fills: Mapping[int, IndexTask], group: Group) -> Group | None:
+    """Return the rest of a group, None if there is nothing else."""
+    if fills.keys().isdisjoint(group.positions):
+        return group
+    rest = [each for each in group.by_position.items() if each[0] not in fills]
+    return Group.of(rest) if rest else None
+
+
+def _fills(task: IndexTask) -> bool:
+    return not (task.reads or task.reductions)
 
 
 def _take_scalar_work(groups: list[Group], new: Group, task: IndexTask) -> None:

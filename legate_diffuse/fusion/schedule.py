@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from legate_diffuse.fusion.axis import Axis, Located
+from legate_diffuse.fusion.few_rows import is_short_loop
 from legate_diffuse.ir import View
 from legate_diffuse.ir.distance import Rows, greatest, landmarks_of, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
@@ -62,10 +63,10 @@ def _bands_of(nests: Iterable[Nest]) -> Iterator[Band]:
                 break
             for one in _in_order(beside):
                 if not before.isdisjoint(one.turns):
-                    yield one.band()
+                    yield from one.bands()
                     open_ = {s: own for s, own in open_.items() if own is not one}
     for one in _in_order(dict.fromkeys(open_.values())):
-        yield one.band()
+        yield from one.bands()
 
 
 def _in_order(builders: Iterable[BandBuilder]) -> list[BandBuilder]:
@@ -168,12 +169,25 @@ class BandBuilder:
         far = located is None or self._shift(pairs) is not None
         return {e.turn for e, later in pairs if far or _lag(e, later) is None}
 
-    def band(self) -> Band:
-        """Return the nests, which threads divide only if all of them have margins."""
+    def bands(self) -> Iterator[Band]:
+        """Yield the nests as a band, or as more than one if threads can divide that.
+
+        Threads divide a band if all of its nests have margins, and none is far longer
+        than a tile. So nests of few rows at its end that have others are apart: nobody
+        gains from their turns.
+        """
         turns = [turn for _, turn in sorted(self.turns.items())]
-        if any(turn.margin is None for turn in turns):
-            turns = [replace(turn, margin=None) for turn in turns]
-        return Band(tuple(turns))
+        end = len(turns)
+        while end and is_short_loop(turns[end - 1].row_loop, turns[end - 1].nest.views):
+            end -= 1
+        while end < len(turns) and _is_near(turns[end].margin):
+            end += 1
+        if any(turn.margin is None for turn in turns[: end or None]):
+            yield Band(tuple([replace(turn, margin=None) for turn in turns]))
+            return
+        yield Band(tuple(turns[: end or None]))
+        if end:
+            yield from _bands_of(turn.nest for turn in turns[end:])
 
     def _shift(self, pairs: Sequence[tuple[Use, Use]]) -> Rows | None:
         """Return the shift of a new nest, given the conflicts with those before it.
@@ -203,6 +217,15 @@ class BandBuilder:
             before.append(margin.before - apart)
             after.append(margin.after + apart)
         return Margin(greatest(before), greatest(after))
+
+
+def _is_near(margin: Margin | None) -> bool:
+    """Whether a margin has so many rows whatever the extents are."""
+    return (
+        margin is not None
+        and isinstance(margin.before, int)
+        and isinstance(margin.after, int)
+    )
 
 
 def _lag(earlier: Use, later: Use) -> Rows | None:

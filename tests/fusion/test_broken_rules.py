@@ -522,14 +522,13 @@ def test_programs_need_their_privileges(
 def test_a_root_that_is_written_in_part_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    use = root_users._use
+    use = root_users.RootUsers._use
 
-    def as_if_covered(argument: Any, *rest: Any) -> None:
-        privilege = next(r for r in rest if isinstance(r, int) and r is not True)
-        if privilege == root_users.WRITE:
-            argument.privilege |= root_users.WRITE
-        else:
-            use(argument, *rest)
+    def as_if_covered(
+        users: root_users.RootUsers, argument: int, privilege: int, *, covers: bool
+    ) -> None:
+        covers = covers or privilege == root_users.WRITE
+        use(users, argument, privilege, covers=covers)
 
-    monkeypatch.setattr(root_users, "_use", as_if_covered)
+    monkeypatch.setattr(root_users.RootUsers, "_use", as_if_covered)
     assert is_noticed(is_wrong, WINDOWS)

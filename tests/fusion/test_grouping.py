@@ -394,6 +394,13 @@ ONE_PROCESSOR = {
         COPY(int8) -> (int8) shape 3: write %91.391, read %90.390  # 0
         COPY(int8) -> (int8) shape 3: write %91.391, read %6.6  # 0
     """,
+    "a reduction is done where its operand is made, past another loop": """
+        # groups: 0 fused; 1 fused MOVED; 2 fused LAUNCH_DOMAIN
+        COPY(int8) -> (int8) shape 0: write %92.92, read %90.90  # 1
+        COPY(int8) -> (int8) shape 1: write %91.291, read %90.290  # 2
+        FILL(int8) -> (int8) shape 2: write %95.95  # 0
+        SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %95.95, read %92.92  # 1
+    """,
     "aliasing views need loops of their own": """
         # groups: 0 fused; 1 fused TRUE_DEPENDENCE; 2 fused LAUNCH_DOMAIN
         COPY(int8) -> (int8) shape 0: write %91.91, read %90.90  # 0

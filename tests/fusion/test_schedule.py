@@ -114,6 +114,26 @@ SCHEDULED: dict[str, tuple[set[int], str, str]] = {
         circular %1 %0.a+2
         """,
     ),
+    "threads divide what comes before few rows that are far away": (
+        {1},
+        """
+        store %0 float64 live where a < b, -
+        store %1 float64
+        nest 0 shape 0 many: write %1[:, :], read %0[:, :]
+        nest 1 shape 1 many: write %0[1:-1, :], read %1[:-2, :], read %1[2:, :]
+        nest 2 shape 2 many: write %0[:1, :], read %0[1:2, :]
+        nest 3 shape 2 many: write %0[:1, :], read %0[a:a+1, :]
+        """,
+        """
+        band
+        nest 0 shape 0 many rows 0 margin 0 0: write %1[:, :] @0, read %0[:, :] @0
+        nest 1 shape 1 many rows 0 shift 1 margin 1 1: write %0[1:-1, :] @0, read %1[:-2, :] @-1, read %1[2:, :] @1
+        nest 2 shape 2 many rows 0 shift 2 margin 0 2: write %0[:1, :] @0, read %0[1:2, :] @1
+        circular %1 2
+        band
+        nest 3 shape 2 many rows 0 margin 0 0: write %0[:1, :] @0, read %0[a:a+1, :] @%0.a
+        """,
+    ),
     "all rows use one row": (
         set(),
         """

@@ -103,6 +103,7 @@ store %91 int8 live single
 store %92 int8 single
 store %93 int8 single undefined
 store %94 int64 single
+store %95 int8 replicated single
 view %90.90 shape 0 many [:]
 view %91.91 shape 0 many [:]
 view %92.92 shape 0 many [:]
@@ -120,6 +121,7 @@ view %92.295 shape 0 many [a:]
 view %90.390 shape 3 one [1:2]
 view %91.391 shape 3 one [1:2]
 view %94.94 shape 1 many [:]
+view %95.95 shape 2 one []
 view %94.194 shape 5 many [:] as (*, 0)
 view %90.590 shape 5 many [:] as (*, 0)
 """
