@@ -78,65 +78,55 @@ def rename(
     return names.renaming()
 
 
-@dataclass(frozen=True, slots=True)
-class _Touch:
-    """How a task touches a store: through which views it reads and writes it."""
+def _of(store: Store, views: Iterable[View]) -> list[View]:
+    """Return those of the views that show a store."""
+    return [view for view in views if view.store.id == store.id]
 
-    position: int
-    reads: tuple[View, ...]
-    writes: tuple[View, ...]
-    reduces: bool
 
-    @property
-    def changes(self) -> bool:
-        return bool(self.writes) or self.reduces
+def _reduces(task: IndexTask, store: Store) -> bool:
+    return any(access.view.store.id == store.id for access in task.reductions)
 
-    @property
-    def overwrites(self) -> bool:
-        """Whether nothing is left of the store; the task may have read it before."""
-        return not self.reduces and any(map(covers_store, self.writes))
+
+def _overwrites(task: IndexTask, store: Store) -> bool:
+    """Whether a task leaves nothing of a store, which it may have read before."""
+    written = _of(store, task.writes)
+    return any(map(covers_store, written)) and not _reduces(task, store)
 
 
 class _History:
-    """What the tasks of a window do with the stores that may be renamed, in order.
+    """Which tasks of a window use the stores that may be renamed, in order.
 
-    Dead ones do nothing.
+    Dead ones use none.
     """
 
     def __init__(self, window: Window, kept: frozenset[int]) -> None:
+        self.window: Final = window
         self.tasks: Final = window.tasks
         self.running: Final = window.running
-        self.touches: Final[dict[int, list[_Touch]]] = {}
+        # by the store: positions of tasks
+        self.users: Final[dict[int, list[int]]] = {}
         # a view of all of a store, by its id
         self.plain: Final[dict[int, View]] = {}
         excluded = set(kept)
         for position, task in self.running:
-            accesses: dict[int, list[Access]] = {}
-            for access in task.accesses:
-                view, store = access.view, access.view.store
-                accesses.setdefault(store.id, []).append(access)
+            for view in [access.view for access in task.accesses]:
+                store = view.store
                 if store.replicated or not view.affine:
                     excluded.add(store.id)
                 if store.id not in self.plain and shows_store(view):
                     self.plain[store.id] = view
-            for store_id, own in accesses.items():
-                touch = _Touch(
-                    position,
-                    tuple(a.view for a in own if a.privilege is Privilege.READ),
-                    tuple(a.view for a in own if a.privilege is Privilege.WRITE),
-                    any(a.privilege is Privilege.REDUCE for a in own),
-                )
-                self.touches.setdefault(store_id, []).append(touch)
+            for store_id in task.stores:
+                self.users.setdefault(store_id, []).append(position)
         for store_id in excluded:
-            self.touches.pop(store_id, None)
+            self.users.pop(store_id, None)
 
-    def after(self, store: Store, position: int) -> list[_Touch]:
-        """Return what is done with a store after a task."""
-        touches = self.touches[store.id]
-        return touches[bisect_right(touches, position, key=lambda t: t.position) :]
+    def after(self, store: Store, position: int) -> list[int]:
+        """Return the tasks that use a store after a task."""
+        users = self.users[store.id]
+        return users[bisect_right(users, position) :]
 
-    def is_overwritten(self, store: Store, touches: Iterable[_Touch]) -> bool:
-        """Whether touches leave nothing of a store, the first of which writes it.
+    def is_overwritten(self, store: Store, users: Iterable[int]) -> bool:
+        """Whether tasks leave nothing of a store, the first of which writes it.
 
         Neither they, after the first one has written, nor the application then reads
         anything that was there before.
@@ -144,14 +134,17 @@ class _History:
         plain = self.plain.get(store.id)
         left = plain and Uncovered(plain)
         written: dict[int, View] = {}
-        for number, touch in enumerate(touches):
-            if touch.reduces or (number and not are_covered(touch.reads, written)):
+        for number, position in enumerate(users):
+            task = self.tasks[position]
+            if _reduces(task, store) or (
+                number and not are_covered(_of(store, task.reads), written)
+            ):
                 return False
-            for view in touch.writes:
+            for view in _of(store, task.writes):
                 written[view.id] = view
                 if left:
                     left.take(view)
-            if touch.overwrites or (left and left.nothing):
+            if _overwrites(task, store) or (left and left.nothing):
                 return True
         return not store.live
 
@@ -202,33 +195,37 @@ def _examine(history: _History, position: int) -> _Copy | None:
         or source.id == target.id
         # points have parts of one, and not of the other
         or source.single != target.single
-        or source.id not in history.touches
-        or target.id not in history.touches
+        or source.id not in history.users
+        or target.id not in history.users
     ):
         return None
     end = len(history.tasks)
     last_use = position
-    for touch in history.after(target, position):
-        if touch.reads:
-            last_use = touch.position
-        if not all(map(_has_no_landmarks, touch.reads)):
+    for user in history.after(target, position):
+        task = history.tasks[user]
+        reads = _of(target, task.reads)
+        if reads:
+            last_use = user
+        if not all(map(_has_no_landmarks, reads)):
             return None
-        if touch.overwrites:
-            end = touch.position
+        if _overwrites(task, target):
+            end = user
             break
-        if touch.changes:
+        if target.id in task.changed:
             return None
     else:
         if target.live:
             return None
     after = history.after(source, position)
-    split = next((n for n, touch in enumerate(after) if touch.changes), None)
-    if split is None or last_use < after[split].position:
+    changing = [source.id in history.tasks[user].changed for user in after]
+    if True not in changing:
+        return _Copy(position, source, target, end, last_use, None)
+    split = changing.index(True)
+    if last_use < after[split]:
         return _Copy(position, source, target, end, last_use, None)
     if not history.is_overwritten(source, after[split:]):
         return None
-    first = after[split].position
-    return _Copy(position, source, target, end, last_use, first)
+    return _Copy(position, source, target, end, last_use, after[split])
 
 
 def _has_no_landmarks(view: View) -> bool:
@@ -270,14 +267,17 @@ def _last_uses(splits: list[int], copies: list[_Copy]) -> list[int]:
 def _dead_writes(history: _History) -> list[tuple[int, Store]]:
     """Return the tasks that write all of a store for nobody, and the store."""
     unread = []
-    for touches in history.touches.values():
-        for number, touch in enumerate(touches[:-1]):
-            following = touches[number + 1]
-            if not touch.overwrites or following.reads or following.reduces:
-                continue
-            store = touch.writes[0].store
-            if history.is_overwritten(store, touches[number + 1 :]):
-                unread.append((touch.position, store))
+    for store in history.window.stores:
+        users = history.users.get(store.id, [])
+        for number, position in enumerate(users[:-1]):
+            task, following = (history.tasks[users[n]] for n in (number, number + 1))
+            if (
+                _overwrites(task, store)
+                and store.id not in following.read
+                and not _reduces(following, store)
+                and history.is_overwritten(store, users[number + 1 :])
+            ):
+                unread.append((position, store))
     return unread
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from legate_diffuse.fusion.passed import Passed, passed_by
@@ -15,16 +14,6 @@ from legate_diffuse.ir.distance import Rows
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import OPERATORS, READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import covers_store
-
-
-@dataclass(slots=True)
-class _RootAccess:
-    """A root that a program names; ``covered`` once all of it is written."""
-
-    number: int
-    privilege: int = 0
-    covered: bool = False
-    operator: str = ""
 
 
 class Buffer(NamedTuple):
@@ -53,7 +42,7 @@ class RootUsers:
     many rows more than those of a block.
 
     Attributes:
-        arguments: what the task is passed, in order.
+        arguments: what the task is passed, each with its number, in order.
         scratch: the buffers in scratch memory, in order, by the first of their stores.
         operands: for each access of each nest which argument of the task it is, or
             which buffer, from -1 downwards.
@@ -68,9 +57,15 @@ class RootUsers:
         *,
         tiled: bool,
     ) -> None:
-        self.arguments: dict[Passed, _RootAccess] = {}
+        self.arguments: dict[Passed, int] = {}
         self.scratch: dict[int, Buffer] = {}
         self.operands: list[tuple[int, ...]] = []
+        # of arguments, in order
+        self._privileges = bytearray()
+        # by their numbers, what those are reduced with that are
+        self._operators: dict[int, str] = {}
+        # arguments of which all is written
+        self._covered: set[int] = set()
         # by the first of its stores
         self._buffers: dict[int, int] = {}
         self._tiled = tiled
@@ -82,7 +77,7 @@ class RootUsers:
     def add(self, number: int, nest: Nest) -> None:
         """Take in a nest, by its number."""
         operands: list[int] = []
-        changed: list[tuple[_RootAccess, View]] = []
+        covered: set[int] = set()
         all_passed = passed_by(nest, tiled=self._tiled)
         for access, passed in zip(nest.accesses, all_passed, strict=True):
             if passed.store in self._in_scratch:
@@ -92,17 +87,17 @@ class RootUsers:
                 buffer = self._buffers.setdefault(place, ~len(self._buffers))
                 operands.append(buffer)
                 continue
-            root = self._argument(passed)
-            operands.append(root.number)
-            _use(root, access.privilege, self._covers(access.view))
+            argument = self._argument(passed)
+            covers = self._covers(access.view)
+            operands.append(argument)
+            self._use(argument, access.privilege, covers=covers)
             if access.privilege is REDUCE:
-                root.operator = access.operator
-            if access.changes:
-                changed.append((root, access.view))
+                self._operators[argument] = access.operator
+            if access.changes and covers:
+                covered.add(argument)
         self.operands.append(tuple(operands))
-        for root, view in changed:
-            # reading through another view comes before what the nest writes
-            root.covered |= self._covers(view)
+        # reading through another view comes before what the nest writes
+        self._covered |= covered
 
     def _buffer(self, view: View, number: int) -> Buffer:
         """Return the buffer of a view's store, which a nest is the first to use."""
@@ -111,35 +106,36 @@ class RootUsers:
             return Buffer(view.recorded, number, number, spread)
         return Buffer(rows, number, number, spread, thin=True)
 
-    def _argument(self, passed: Passed) -> _RootAccess:
+    def _argument(self, passed: Passed) -> int:
         if passed.image_of is not None:
             # what points to an image comes before it
-            _use(self._argument(passed.image_of), READ, covers=False)
-        return self.arguments.setdefault(passed, _RootAccess(len(self.arguments)))
+            self._use(self._argument(passed.image_of), READ, covers=False)
+        if passed not in self.arguments:
+            self.arguments[passed] = len(self.arguments)
+            self._privileges.append(0)
+        return self.arguments[passed]
 
     def _covers(self, view: View) -> bool:
         """Whether writing a root through a view loses nothing of the root."""
         return covers_store(view) or view.store.id in self._undefined
 
+    def _use(self, argument: int, privilege: int, *, covers: bool) -> None:
+        """Add a nest's privilege to an argument's.
+
+        What a nest writes in part must be read as well, or the rest of it would be
+        lost, unless it has no contents yet.
+        """
+        if privilege & (WRITE | REDUCE):
+            self._privileges[argument] |= WRITE
+        if argument not in self._covered and (privilege != WRITE or not covers):
+            self._privileges[argument] |= READ
+
     def privileges(self, tiling: Tiling | None) -> bytes:
         """Return what the task does with its arguments, one byte for each."""
-        shared = tiling.shared if tiling else (False,) * len(self.arguments)
+        shared = tiling.shared if tiling else (False,) * len(self._privileges)
         return bytes(
-            REDUCE + OPERATORS[access.operator] if reduces else access.privilege
-            for access, reduces in zip(self.arguments.values(), shared, strict=True)
+            REDUCE + OPERATORS[self._operators[argument]] if reduces else privilege
+            for argument, (privilege, reduces) in enumerate(
+                zip(self._privileges, shared, strict=True)
+            )
         )
-
-
-def _use(argument: _RootAccess, privilege: int, covers: bool) -> None:
-    """Add a nest's privilege to a root's.
-
-    A root that a nest writes in part must be read as well, or the rest of it would be
-    lost, unless it has no contents yet.
-    """
-    covered = argument.covered
-    if privilege & (READ | REDUCE) and not covered:
-        argument.privilege |= READ
-    if privilege & (WRITE | REDUCE):
-        argument.privilege |= WRITE
-        if not (covered or covers):
-            argument.privilege |= READ

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -283,12 +282,13 @@ bool run_again(const Waited& waited, RepeatedWindow& known, bool apart) {
   }
   put_scalars(waited, known);
   try {
-    const auto program = std::make_shared<const OwnProgram>(known.program, shapes);
+    const auto& words = known.program;
+    const auto program = check_program({words.data(), words.size()}, shapes);
 
     if (apart) {
-      run_apart(program, arrays, known.privileges.data(), current_sharing());
+      run_apart(words, program, arrays, known.privileges.data(), current_sharing());
     } else {
-      run_here(program->get(), arrays, known.privileges.data(), current_sharing());
+      run_here(program, arrays, known.privileges.data(), current_sharing());
     }
   } catch (const InvalidProgram&) {
     return false;

@@ -282,6 +282,22 @@ struct Prepared {
   std::vector<RootShape> shapes;
 };
 
+// A program with its own words.
+class OwnProgram {
+ public:
+  // Throws InvalidProgram: see `check_program`.
+  OwnProgram(std::vector<std::int64_t> words, const std::vector<RootShape>& shapes)
+      : words_{std::move(words)}, program_{check_program({words_.data(), words_.size()}, shapes)} {}
+  OwnProgram(const OwnProgram&) = delete;
+  OwnProgram& operator=(const OwnProgram&) = delete;
+
+  [[nodiscard]] const Program& get() const { return program_; }
+
+ private:
+  std::vector<std::int64_t> words_;
+  Program program_;
+};
+
 void note_changes(const std::vector<SmallArray*>& arguments, const Privilege* privileges) {
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     if (writes(privileges[index])) arguments[index]->set_changed();
@@ -298,19 +314,20 @@ void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
   note_changes(arguments, privileges);
 }
 
-void run_apart(const std::shared_ptr<const OwnProgram>& program,
+void run_apart(const std::vector<std::int64_t>& words, const Program& program,
                const std::vector<SmallArray*>& arguments, const Privilege* privileges,
                const Sharing& sharing) {
-  if (!runs_apart(program->get(), arguments, sharing)) {
-    run_here(program->get(), arguments, privileges, sharing);
+  if (!runs_apart(program, arguments, sharing)) {
+    run_here(program, arguments, privileges, sharing);
     return;
   }
   // so that no array is used by what came before
   Background::wait();
 
-  const auto prepared = std::make_shared<const Prepared>(arguments, privileges);
-  const auto work = Background::begin([program, prepared, sharing] {
-    run_program(program->get(), prepared->bases, prepared->shapes, sharing);
+  Prepared prepared{arguments, privileges};
+  const auto own = std::make_shared<const OwnProgram>(words, prepared.shapes);
+  const auto work = Background::begin([own, prepared = std::move(prepared), sharing] {
+    run_program(own->get(), prepared.bases, prepared.shapes, sharing);
   });
 
   for (auto* const each : arguments) each->use(work);

@@ -187,30 +187,15 @@ class SmallArray {
   std::uint64_t work_{};  // the last in the background that used the elements
 };
 
-// A program with its own words.
-class OwnProgram {
- public:
-  // Throws InvalidProgram: see `check_program`.
-  OwnProgram(std::vector<std::int64_t> words, const std::vector<RootShape>& shapes)
-      : words_{std::move(words)}, program_{check_program({words_.data(), words_.size()}, shapes)} {}
-  OwnProgram(const OwnProgram&) = delete;
-  OwnProgram& operator=(const OwnProgram&) = delete;
-
-  [[nodiscard]] const Program& get() const { return program_; }
-
- private:
-  std::vector<std::int64_t> words_;
-  Program program_;
-};
-
 // Runs a program over arrays of this process, in this thread and those that help it. The program
 // was checked. Of each array it says what the program does with it; those that it reads have a
 // value. Throws std::bad_alloc before it has changed anything.
 void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
               const Privilege* privileges, const Sharing& sharing);
 
-// The same; in the background if it takes longer than that, and nobody else uses the arrays.
-void run_apart(const std::shared_ptr<const OwnProgram>& program,
+// The same; in the background, from a copy of its words, if it takes longer than that, and nobody
+// else uses the arrays.
+void run_apart(const std::vector<std::int64_t>& words, const Program& program,
                const std::vector<SmallArray*>& arguments, const Privilege* privileges,
                const Sharing& sharing);
 

@@ -5,8 +5,6 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -33,10 +31,7 @@ class Thread {
     }
     if (!is_started_) is_started_ = start();
     state_.store(State::READY);
-    if (is_sleeping_.load()) {
-      const std::lock_guard lock{mutex_};
-      work_came_.notify_all();
-    }
+    work_came_.ring();
   }
 
   // Whoever waits does what the thread has not begun.
@@ -69,7 +64,7 @@ class Thread {
   bool start() {
     return Team::start_thread("diffuse-apart", [this] {
       while (true) {
-        wait_for_work();
+        work_came_.wait_until([&] { return state_.load() == State::READY; });
         if (!take()) continue;
         try {
           work_();
@@ -86,25 +81,11 @@ class Thread {
     return state_.compare_exchange_strong(ready, State::TAKEN, std::memory_order_acq_rel);
   }
 
-  void wait_for_work() {
-    const auto is_ready = [&] { return state_.load() == State::READY; };
-
-    for (Waiting waiting; !waiting.is_long(); waiting.turn()) {
-      if (is_ready()) return;
-    }
-    std::unique_lock lock{mutex_};
-    is_sleeping_ = true;
-    work_came_.wait(lock, is_ready);
-    is_sleeping_ = false;
-  }
-
   bool is_started_{};
   std::function<void()> work_;
   bool has_failed_{};
   alignas(64) std::atomic<State> state_{State::NONE};
-  std::mutex mutex_;
-  std::condition_variable work_came_;
-  std::atomic<bool> is_sleeping_{};
+  Doorbell work_came_;
 };
 
 }  // namespace

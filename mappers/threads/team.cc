@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -70,10 +69,7 @@ class Helpers {
       helpers_[index].ticket.store(2 * job, std::memory_order_release);
     }
     job_.store(job);
-    if (sleeping_.load() > 0) {
-      const std::lock_guard lock{mutex_};
-      work_came_.notify_all();
-    }
+    work_came_.ring();
     call(context, 0);
 
     std::int64_t own = 0;
@@ -105,29 +101,15 @@ class Helpers {
 
   [[noreturn]] void help(Helper& helper, std::size_t index, std::uint64_t last_job) {
     while (true) {
-      const auto job = next_job(last_job);
+      work_came_.wait_until([&] { return job_.load() != last_job; });
 
+      const auto job = job_.load();
       if (take(helper, job)) {
         call_(context_, static_cast<std::int64_t>(index) + 1);
         done_.fetch_add(1, std::memory_order_release);
       }
       last_job = job;
     }
-  }
-
-  std::uint64_t next_job(std::uint64_t last_job) {
-    Waiting waiting;
-
-    while (!waiting.is_long()) {
-      const auto job = job_.load(std::memory_order_acquire);
-      if (job != last_job) return job;
-      waiting.turn();
-    }
-    std::unique_lock lock{mutex_};
-    ++sleeping_;
-    work_came_.wait(lock, [&] { return job_.load() != last_job; });
-    --sleeping_;
-    return job_.load();
   }
 
   std::mutex callers_;
@@ -137,9 +119,7 @@ class Helpers {
   void* context_{};
   std::atomic<std::int64_t> done_{0};
   alignas(64) std::atomic<std::uint64_t> job_{0};
-  std::mutex mutex_;
-  std::condition_variable work_came_;
-  std::atomic<int> sleeping_{0};
+  Doorbell work_came_;
 };
 
 }  // namespace

@@ -4,7 +4,10 @@
 
 #include <sched.h>
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 namespace legate_diffuse {
 
@@ -33,6 +36,35 @@ class Waiting {
  private:
   int turns_{};
   std::chrono::steady_clock::time_point start_{std::chrono::steady_clock::now()};
+};
+
+// Where threads wait for work that others bring.
+class Doorbell {
+ public:
+  // To be called once the work is there for all to see (by a sequentially consistent store).
+  void ring() {
+    if (num_asleep_.load() == 0) return;
+
+    const std::lock_guard lock{mutex_};
+    rung_.notify_all();
+  }
+
+  // Awake at first, and then asleep.
+  template <typename IsReady>
+  void wait_until(IsReady&& is_ready) {
+    for (Waiting waiting; !waiting.is_long(); waiting.turn()) {
+      if (is_ready()) return;
+    }
+    std::unique_lock lock{mutex_};
+    ++num_asleep_;
+    rung_.wait(lock, is_ready);
+    --num_asleep_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable rung_;
+  std::atomic<int> num_asleep_{0};
 };
 
 }  // namespace legate_diffuse
