@@ -81,8 +81,7 @@ def _arguments(accesses: Mapping[_Key, Access]) -> dict[_Key, Argument]:
             view.store.dtype,
             reads=access.reads,
             writes=bool(access.privilege & Privilege.WRITE),
-            broadcast=not whole
-            and (view.dims[inner:][:1] == (REPEATED,) or view.store.replicated),
+            broadcast=not whole and _stands(access, inner),
             reduces=access.operator if access.privilege is Privilege.REDUCE else None,
             prefetch=not whole and access.reads and view.id in streams,
             whole=whole,
@@ -90,6 +89,18 @@ def _arguments(accesses: Mapping[_Key, Access]) -> dict[_Key, Argument]:
         for key, access in accesses.items()
         for view, whole in [(access.view, access.whole)]
     }
+
+
+def _stands(access: Access, inner: int) -> bool:
+    """Whether all points of a row find one element, as is known before they run.
+
+    Rows over which an array is reduced may be so short that loops change places.
+    """
+    view = access.view
+    repeats = view.dims[inner:][:1] == (REPEATED,)
+    return view.store.replicated or (
+        repeats and access.privilege is not Privilege.REDUCE
+    )
 
 
 def _innermost(views: Sequence[View]) -> int:

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "program/joined_row.h"
 #include "program/kernel_table.h"
 #include "program/loops.h"
 #include "program/stopwatch.h"
@@ -47,7 +48,8 @@ class LoopNest : public Loops<MAX_DIM> {
                                 std::multiplies<>{});
     }
     this->simplify(kernel.code->indices);
-    in_parts_ = dim_ > 1 && !suits(kernel) && move_longest_dim_in(kernel);
+    is_joined_ = dim_ > 1 && !suits(kernel) && joins(kernel);
+    if (is_joined_) return;
     kernel_strides_.resize(2 * pointers_.size());
     for (std::size_t index = 0; index < pointers_.size(); ++index) {
       kernel_strides_[2 * index] = dim_ > 1 ? strides_[index][dim_ - 2] : 0;
@@ -59,8 +61,8 @@ class LoopNest : public Loops<MAX_DIM> {
     if (is_empty_) return;
     const Stopwatch stopwatch{clock};
 
-    if (in_parts_) {
-      call_in_parts(kernel, scalars);
+    if (is_joined_) {
+      row_.run(*kernel.code, pointers_.data(), scalars);
     } else {
       call(kernel, scalars);
     }
@@ -71,15 +73,11 @@ class LoopNest : public Loops<MAX_DIM> {
   using Loops<MAX_DIM>::extents_;
   using Loops<MAX_DIM>::pointers_;
   using Loops<MAX_DIM>::strides_;
-  using Loops<MAX_DIM>::swap_dims;
 
   // Kernels are slow at short rows: a row takes 60 ns on Zen 5. Elements that are not contiguous
   // take 1 ns for each argument. A loop along which an argument moves that should repeat is slower
   // yet: 15 ns a point.
   static constexpr std::int64_t SHORT_LOOP = 16;
-  // As many elements as kernels copy at a time, so that what they touch of a row stays in the
-  // cache.
-  static constexpr std::int64_t PART = 128;
 
   // Whether nothing moves along a loop that the kernel uses at one place, or reduces to.
   [[nodiscard]] bool repeats(const Kernel& kernel, std::size_t dim) const {
@@ -97,31 +95,15 @@ class LoopNest : public Loops<MAX_DIM> {
     return extents_[dim_ - 1] >= SHORT_LOOP && repeats(kernel, dim_ - 1);
   }
 
-  // Moves in the longest of the loops that suit the kernel better than the innermost one. Returns
-  // false if there is none.
-  bool move_longest_dim_in(const Kernel& kernel) {
+  // Whether loops that are joined suit the kernel better than the innermost one.
+  bool joins(const Kernel& kernel) {
+    static_assert(MAX_DIM <= JoinedRow::MAX_DIM);
     const auto least = repeats(kernel, dim_ - 1) ? 4 * SHORT_LOOP : std::int64_t{2};
-    auto longest = dim_;
+    JoinedRow::Strides strides;
 
-    for (std::size_t dim = 0; dim + 1 < dim_; ++dim) {
-      if (extents_[dim] < least || !repeats(kernel, dim)) continue;
-      if (longest == dim_ || extents_[dim] > extents_[longest]) longest = dim;
-    }
-    if (longest == dim_) return false;
-    for (auto dim = longest; dim + 1 < dim_; ++dim) swap_dims(dim, dim + 1);
-    return true;
-  }
-
-  void call_in_parts(const Kernel& kernel, const char* scalars) {
-    const auto inner = dim_ - 1;
-    const auto extent = extents_[inner];
-
-    for (std::int64_t start = 0; start < extent; start += PART) {
-      extents_[inner] = std::min(PART, extent - start);
-      call(kernel, scalars);
-      advance(inner, PART);
-    }
-    extents_[inner] = extent;
+    strides.reserve(strides_.size());
+    for (const auto& each : strides_) strides.push_back(each.data());
+    return row_.prepare(*kernel.code, {extents_.begin(), extents_.begin() + dim_}, strides, least);
   }
 
   // The two innermost loops are the kernel's; an odometer turns those outside of them.
@@ -154,7 +136,8 @@ class LoopNest : public Loops<MAX_DIM> {
 
   std::int64_t unread_{};
   bool is_empty_{};
-  bool in_parts_{};
+  bool is_joined_{};
+  JoinedRow row_;
   std::vector<std::int64_t> kernel_strides_;
 };
 
