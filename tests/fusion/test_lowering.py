@@ -463,7 +463,7 @@ def test_a_reduction_along_an_axis_names_the_repeating_view() -> None:
         "UNARY_RED.SUM(int64) -> (int64) shape 5: reduce(add) %63.84, read %64.85",
         """
         kernel
-        argument 0 int64 broadcast reduce add
+        argument 0 int64 reduce add
         argument 1 int64 read prefetch
         %0: int64 = load 1
         reduce 0 %0
