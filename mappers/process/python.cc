@@ -317,6 +317,7 @@ void bind_knowledge(nb::module_& module) {
     known.processors = processors;
     know_blas(known);
   });
+  module.def("know_empty", [](nb::handle empty) { know_empty(empty.ptr()); });
   module.def("know_parts", [](nb::handle part_of, nb::handle function) {
     know_part(part_of.ptr());
     know_new_arrays(function);
