@@ -41,25 +41,25 @@ def parts(n, A):
 CHANGES = """
 def change(n, A, how):
     if how == 0:
-        A[0, 0] = -1.0
+        A[0, 0] = -1
     elif how == 1:
-        A[1:] += 2.0
+        A[1:] += 2
     elif how == 2:
-        A *= 2.0
+        A *= 2
     elif how == 3:
-        A[:] = 5.0
+        A[:] = 5
     elif how == 4:
         A.sort(axis=1)
     elif how == 5:
         A[:, 3] = A[:, 5]
     elif how == 6:
-        np.asarray(A)[3] = 8.0
+        np.asarray(A)[3] = 8
     elif how == 7:
-        A[n.arange(9), n.arange(9)] = 4.0
+        A[n.arange(9), n.arange(9)] = 4
     elif how == 8:
-        n.add(A, 1.0, out=A)
+        n.add(A, 1, out=A)
     elif how == 9:
-        A[A > 50.0] = 3.0
+        A[A.real > 50] = 3
     elif how == 10 and n is cn:
         root_of(A).materialize()
 """
@@ -228,7 +228,7 @@ agree(program)
 
 x = cn.arange(90_000.0)
 given(x)
-for key in (90_000, (1, 2), "a", 1.5, (..., ...)):
+for key in (90_000, (1, 2), (..., ...)):
     try:
         x[key]
     except (IndexError, TypeError, ValueError, NotImplementedError):
