@@ -191,6 +191,12 @@ def set_least_apart(points: int) -> int:
     Returns what it was before.
     """
 
+def set_least_shared(num_bytes: int) -> int:
+    """Let arrays copy fewer bytes than that at once, and not share or read them later.
+
+    Returns what it was before.
+    """
+
 def forget_windows() -> None:
     """Forget all that ``note_window`` has noted."""
 

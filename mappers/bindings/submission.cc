@@ -29,6 +29,7 @@
 #include "mapper/scratch.h"
 #include "mapper/store_task.h"
 #include "process/numpy_memory.h"
+#include "process/programs.h"
 #include "process/small_array.h"
 #include "program/elements.h"
 #include "program/program.h"
@@ -232,9 +233,10 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
 }
 
 void store_array(SmallArray& array, std::uintptr_t handle, bool keep) {
-  // not without the GIL
+  // not without the GIL, as others may have the same memory
   if (array.is_used()) Background::wait();
   if (array.is_valid() && !array.is_stored()) {
+    array.own_elements();
     call_legate(0, std::nullopt, [&] {
       store_small_array(*reinterpret_cast<const legate::LogicalStore*>(handle), array);
     });

@@ -23,7 +23,7 @@
 namespace legate_diffuse {
 
 // To copy so many bytes takes longer than to let two arrays share them.
-constexpr std::int64_t LEAST_SHARED = 1 << 15;
+inline std::int64_t least_shared = 1 << 15;
 constexpr std::int64_t LINE_BYTES = 64;
 
 using Extents = std::array<std::int64_t, LEGATE_MAX_DIM>;
@@ -133,7 +133,7 @@ class Copying {
                                    std::int64_t touched, const Share& share) {
     const auto* const signature = function.find({source.dtype});
 
-    if (!signature || shape.volume() * touched < LEAST_SHARED) Py_RETURN_NONE;
+    if (!signature || shape.volume() * touched < least_shared) Py_RETURN_NONE;
 
     NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
     auto& elements = lazy_thunk(made.view.ptr())->elements;
