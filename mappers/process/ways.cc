@@ -180,8 +180,8 @@ PyObject* function_of_one(const Arguments& given) {
 }
 
 PyObject* flattened(const Arguments& given) {
-  return is_vector(given[0]) ? copied(given.arrays, given[0])
-                             : reshape(given.arrays, given[0], one_row());
+  return length_of(given[0], 1) ? copied(given.arrays, given[0])
+                                : reshape(given.arrays, given[0], one_row());
 }
 
 PyObject* size_of(const Arguments& given) {
