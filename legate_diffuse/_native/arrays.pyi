@@ -55,19 +55,6 @@ class SmallArray:
             ValueError: the value has another size.
         """
 
-    def copy_mapped(self, root: Any) -> bool:
-        """Have a copy of what Legate maps, which the root does not hold any more.
-
-        False the first time after it was mapped.
-        """
-
-    def share(self, other: SmallArray, address: int) -> bool:
-        """Have the elements of another array from an address on.
-
-        They lie in the same memory until either array changes. False if they are
-        elsewhere, or may change unseen.
-        """
-
     def adopt(self, value: Any) -> bool:
         """Take over a NumPy array's elements, and its memory with them.
 
@@ -81,11 +68,21 @@ class SmallArray:
         Memory that is mapped stays in use.
         """
 
-    def map(self, address: int) -> None:
-        """Use memory of Legate's, which it has mapped for this process."""
+    def map(self, address: int, keeper: Any) -> None:
+        """Use memory of Legate's, which it has mapped for this process.
+
+        As long as somebody refers to ``keeper``, it stays as it is, unless it is
+        changed from here; if that is None, it may change unseen.
+        """
 
     def unmap(self) -> None:
         """Stop using such memory; the array's value is elsewhere."""
+
+    def own(self) -> None:
+        """Prepare a change of the elements: no other array has them after this."""
+
+    def expose(self) -> None:
+        """Let what is mapped be changed from elsewhere."""
 
 def elements_of(array: Any) -> Any:
     """Return a copy of the elements that an array shows, as an array of NumPy's.
@@ -190,6 +187,12 @@ def use_background_thread(flag: bool) -> None:
 
 def set_least_apart(points: int) -> int:
     """Let programs over fewer points of loops not run apart.
+
+    Returns what it was before.
+    """
+
+def set_least_shared(num_bytes: int) -> int:
+    """Let arrays copy fewer bytes than that at once, and not share or read them later.
 
     Returns what it was before.
     """

@@ -237,6 +237,13 @@ def know_numpy(*known: Any) -> None:
             of a large new array.
     """
 
+def know_empty(empty: Callable[[Any, str], Any]) -> None:
+    """Let arrays have no stores before somebody writes to their many elements.
+
+    Args:
+        empty: returns a new array of a shape, and of a type by its name.
+    """
+
 def know_parts(part_of: Callable[[Any, Any], Any], function: Function) -> None:
     """Let parts of arrays have no views until somebody asks for them.
 

@@ -63,6 +63,7 @@ SHORTCUTS: Final = (
     *joining.SHORTCUTS,
     *hosting.SHORTCUTS,
     *means.SHORTCUTS,
+    *products.INNER,
     *norms.NORMS,
     *joining.JOINED_HERE,
 )

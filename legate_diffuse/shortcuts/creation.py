@@ -29,8 +29,8 @@ from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, rep
 from legate_diffuse.shortcuts.written import CASTINGS
 from legate_diffuse.stores.dtype import dtype_name, names_by_spelling
 
-# Functions that fill new arrays, and what native code calls those that do the same.
-_VALUES: Final = {"zeros": "zeros", "ones": "ones", "empty": "zeros"}
+# Functions that fill new arrays, and with what.
+_VALUES: Final = {"zeros": 0, "ones": 1, "empty": 0}
 
 
 def _names(submission: Submission) -> dict[Any, str]:
@@ -42,13 +42,20 @@ def _names(submission: Submission) -> dict[Any, str]:
 def _replace_filled(submission: Submission) -> None:
     names, package = _names(submission), importlib.import_module("cupynumeric")
     filled = Filled(submission)
-    for name, way in _VALUES.items():
-        _replace_creation(name, submission, filled, names)
-        _replace_likeness(f"{name}_like", int(way == "ones"), filled, names)
-        submission.front(package, name, way, "shape", "dtype", extra=names)
-        submission.front(
-            package, f"{name}_like", f"{way}_like", "a", "dtype", extra=names
-        )
+    original = package.empty
+    for name, value in _VALUES.items():
+        like = f"{name}_like"
+        _replace_creation(name, value, submission, filled, names)
+        _replace_likeness(like, value, filled, names)
+        submission.front(package, name, name, "shape", "dtype", extra=names)
+        submission.front(package, like, like, "a", "dtype", extra=names)
+
+    def empty(shape: tuple[int, ...], dtype: str) -> Any:
+        made = filled.make(shape, dtype, 0)
+        return original(shape, dtype) if made is None else made
+
+    if window.runs_at_once:
+        submission.client.legate.native.know_empty(empty)
     for name, first in (("full", "shape"), ("full_like", "a")):
         submission.front(package, name, name, first, "value", "dtype", extra=names)
 
@@ -73,19 +80,22 @@ def _replace_collected(submission: Submission) -> None:
 
 
 def _replace_creation(
-    name: str, submission: Submission, filled: Filled, names: dict[Any, str]
+    name: str,
+    value: int,
+    submission: Submission,
+    filled: Filled,
+    names: dict[Any, str],
 ) -> None:
     package = importlib.import_module("cupynumeric")
-    way = _VALUES[name]
-    ones = submission.by_numpy(np.ones, way)
+    ones = submission.by_numpy(np.ones, name)
 
     def create(shape: Any, dtype: Any = np.float64, **others: Any) -> Any:
         made = None
         if _is_type(dtype) and not others:
-            if way == "ones" and _are_few(shape):
+            if value and _are_few(shape):
                 made = ones(shape, dtype)
             if made is None:
-                made = filled.make(shape, names.get(dtype), int(way == "ones"))
+                made = filled.make(shape, names.get(dtype), value)
         return original(shape, dtype, **others) if made is None else made
 
     original = replace(package, name, create)

@@ -211,6 +211,8 @@ class Elements:
             content = small.show() if changes else small.lend()
             whole = content.view(self.dtypes[str(root.dtype)])
         else:
+            if changes:
+                root.small.own()
             whole = np.asarray(root.mapped.get_inline_allocation())
         return seen(view.layout, root.shape, whole)
 

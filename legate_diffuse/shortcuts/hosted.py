@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from contextvars import ContextVar, copy_context
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from typing import Any, Final
 
 import numpy as np
@@ -37,7 +37,6 @@ from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.shortcuts.written import parameters_of
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
-from legate_diffuse.stores.given import Given
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
@@ -97,7 +96,6 @@ class Hosted:
         self.new_arrays = NewArrays(client, ALL)
         self._array_of = self.new_arrays.function.array_of
         self.blas = Blas(native.launch_policy()[0])
-        self._call_with_memory = native.call_with_memory
         self._small = small = window.submitter.small
         self._limit = small.limit
         self.elements = Elements(client, self.new_arrays)
@@ -339,53 +337,11 @@ class Hosted:
             return self._large_array(result, name)
         return self._array_of(result, label)
 
-    def in_shape(self, array: Any, shape: Any) -> Any:
-        """Return the many elements of an array in another shape.
-
-        Both arrays use the same memory until either changes. None if they cannot, or
-        the original must run.
-        """
-        view = self._view_of(array)
-        name = None if view is None else view.root.dtype
-        if (
-            view is None
-            or name is None
-            or view.volume <= MOST_POINTS
-            or self._doctor.is_on
-        ):
-            return None
-        source = view.root
-        try:
-            elements = self.elements.find(array)
-            if (
-                type(source.mapped) is not Given
-                and not source.shared
-                # all of it is copied
-                and 2 * view.volume >= source.volume
-                and self._small.room.has(source.nbytes)
-                and source.small.copy_mapped(source)
-            ):
-                elements = self.elements.find(array)
-            found = self._call_with_memory(partial(np.reshape, elements, shape))
-        except _REFUSALS:
-            # the original raises what it raises
-            return None
-        if not np.may_share_memory(found, elements):
-            return self.new_array(found, "reshape")
-        return self._large_array(found, name, source)
-
-    def _large_array(self, result: Any, name: str, source: Root | None = None) -> Any:
-        """Return a new array; None if it cannot use the memory of another one."""
+    def _large_array(self, result: Any, name: str) -> Any:
+        """Return a new array, whose memory may be the result's."""
         layout = dense(result.shape)
         root = Root(self._legate, self._to_core_type(result.dtype), name, layout, False)
-        if source is None:
-            self._small.take(root, result)
-        elif not (
-            source.is_here
-            and result.flags.c_contiguous
-            and root.small_array().share(source.small, result.ctypes.data)
-        ):
-            return None
+        self._small.take(root, result)
         window.counters.add_runs(1, 1, 0)
         view = View(root, layout)
         return self._show(view.root.owner, view, result.dtype)

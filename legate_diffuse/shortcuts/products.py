@@ -27,7 +27,13 @@ from legate_diffuse.shortcuts.elements import INEXACT
 from legate_diffuse.shortcuts.matrices import matmul as stacked
 from legate_diffuse.shortcuts.matrices import product as of_two
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
+from legate_diffuse.shortcuts.submission import (
+    CALLED,
+    CONVERTED,
+    MADE,
+    Submission,
+    replace,
+)
 from legate_diffuse.shortcuts.task import fill_and_submit
 from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.fill import Fill
@@ -253,6 +259,26 @@ def _let_native_code_multiply(submission: Submission, products: Products) -> Non
     submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)
     submission.front(ndarray, "__matmul__", "product", "self", "value", extra=extra)
 
+
+def _replace_inner(submission: Submission) -> None:
+    package = importlib.import_module("cupynumeric")
+    parameters = "a", "b", "out"
+    submission.front(package, "inner", "inner", *parameters, extra=package.dot)
+
+
+# Around those of NumPy.
+INNER: Final = (
+    Shortcut(
+        "inner products of vectors",
+        (
+            ("_module.linalg_mvp", "inner"),
+            ("_module.linalg_mvp", "dot"),
+            ("_module.linalg_mvp", "_contract"),
+            *CALLED,
+        ),
+        _replace_inner,
+    ),
+)
 
 SHORTCUTS: Final = (
     Shortcut(

@@ -59,7 +59,6 @@ def _is_shown(before: tuple[int, ...], after: Any) -> bool:
 
 def _replace_reshape(submission: Submission) -> None:
     ndarray = submission.client.ndarray
-    share = submission.hosted.in_shape
     copy = submission.by_numpy(_copy_in_shape, "reshape", computes=False)
 
     def reshape(self: Any, *shape: Any, **named: Any) -> Any:
@@ -67,9 +66,7 @@ def _replace_reshape(submission: Submission) -> None:
         if shape and (not named or named == _ROW_MAJOR):
             wanted = shape[0] if len(shape) == 1 else shape
             if not _is_shown(self.shape, wanted):
-                made = share(self, wanted)
-                if made is None:
-                    made = copy(self, wanted)
+                made = copy(self, wanted)
         return original(self, *shape, **named) if made is None else made
 
     original = replace(ndarray, "reshape", reshape)

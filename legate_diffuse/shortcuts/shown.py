@@ -11,6 +11,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _module/array_transpose.py, _thunk)
 from __future__ import annotations
 
 import importlib
+from itertools import pairwise
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
@@ -19,10 +20,7 @@ from legate_diffuse.shortcuts.submission import SHOWN, Submission, replace
 
 _METHODS: Final = ("transpose", "swapaxes", "squeeze", "ravel")
 _FUNCTIONS: Final = ("expand_dims", "transpose", "swapaxes", "squeeze", "moveaxis")
-_PROPERTIES: Final = {
-    **{name: name for name in ("shape", "ndim", "size", "dtype", "strides")},
-    "__len__": "len",
-}
+_PROPERTIES: Final = ("shape", "ndim", "size", "dtype", "itemsize", "strides")
 # What stands for the same axes wherever it is equal.
 _PLAIN: Final = frozenset((int, type(None)))
 
@@ -52,8 +50,9 @@ def _replace_all(submission: Submission) -> None:
 def _replace_properties(submission: Submission) -> None:
     """Tell what an array is without its thunk, which few arrays need."""
     ndarray = submission.client.ndarray
-    for name, way in _PROPERTIES.items():
-        submission.front(ndarray, name, way, "self")
+    for name in _PROPERTIES:
+        submission.front(ndarray, name, name, "self")
+    submission.operators["__len__"] = None
 
 
 def _replace(submission: Submission, owner: Any, name: str) -> None:
@@ -94,7 +93,42 @@ def _replace(submission: Submission, owner: Any, name: str) -> None:
     original = replace(owner, name, call)
 
 
+def _replace_splits(submission: Submission) -> None:
+    package = importlib.import_module("cupynumeric")
+    ndarray, doctor = submission.client.ndarray, submission.client.doctor
+
+    def array_split(
+        a: Any, indices: Any, axis: Any = 0, equal: bool = False, **named: Any
+    ) -> Any:
+        is_plain = type(a) is ndarray and type(indices) is type(axis) is int
+        if (
+            not is_plain
+            or named
+            or doctor.is_on
+            or not (a._writeable and 0 <= axis < a.ndim)
+            or not 0 < indices <= a.shape[axis]
+        ):
+            return original(a, indices, axis, equal, **named)
+        extent, longer = divmod(a.shape[axis], indices)
+        if equal and longer:
+            return original(a, indices, axis, equal)
+        before = (slice(None),) * axis
+        starts = [k * extent + min(k, longer) for k in range(indices + 1)]
+        return [a[(*before, slice(*ends))] for ends in pairwise(starts)]
+
+    original = replace(package, "array_split", array_split)
+
+
 SHORTCUTS: Final = (
+    Shortcut(
+        "split arrays",
+        (
+            ("_module.array_splitting", "array_split"),
+            ("_array.array", "ndarray.view"),
+            *SHOWN,
+        ),
+        _replace_splits,
+    ),
     Shortcut(
         "what shows arrays in another shape",
         (
@@ -115,7 +149,10 @@ SHORTCUTS: Final = (
     Shortcut(
         "what arrays are",
         (
-            *(("_array.array", f"ndarray.{name}") for name in _PROPERTIES),
+            *(
+                ("_array.array", f"ndarray.{name}")
+                for name in (*_PROPERTIES, "__len__")
+            ),
             ("_thunk.deferred", "DeferredArray.shape"),
             ("_thunk.deferred", "DeferredArray.ndim"),
             ("_thunk.deferred", "DeferredArray.__init__"),

@@ -199,7 +199,9 @@ class Root:
                 self.lent = more
                 self.shared = True
                 self.version += 1
-                return
+                break
+        if self.mapped is not None and self.small is not None:
+            self.small.expose()
 
     def is_shared(self) -> bool:
         """Whether the application holds the memory now; call it if ``shared``."""
@@ -273,7 +275,9 @@ class Root:
         self.constant = None
         # kept before it is used, whatever a signal handler raises in between
         self.mapped = physical
-        self.small_array().map(address)
+        is_seen = self.shared or type(physical) is Given
+        keeper = None if is_seen else (physical, self.real)
+        self.small_array().map(address, keeper)
 
     def use(self, elements: Any) -> None:
         """Let the elements lie in memory of the application's, which it holds for good.

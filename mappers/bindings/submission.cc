@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -28,6 +29,7 @@
 #include "mapper/scratch.h"
 #include "mapper/store_task.h"
 #include "process/numpy_memory.h"
+#include "process/programs.h"
 #include "process/small_array.h"
 #include "program/elements.h"
 #include "program/program.h"
@@ -231,9 +233,10 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
 }
 
 void store_array(SmallArray& array, std::uintptr_t handle, bool keep) {
-  // not without the GIL
+  // not without the GIL, as others may have the same memory
   if (array.is_used()) Background::wait();
   if (array.is_valid() && !array.is_stored()) {
+    array.own_elements();
     call_legate(0, std::nullopt, [&] {
       store_small_array(*reinterpret_cast<const legate::LogicalStore*>(handle), array);
     });
@@ -311,6 +314,17 @@ nb::object call_legate_method(const nb::callable& method, const nb::args& argume
   return method(*arguments);
 }
 
+// What keeps an object of Python's; null for None.
+std::shared_ptr<void> kept(const nb::object& object) {
+  if (object.is_none()) return nullptr;
+  return {object.inc_ref().ptr(), [](void* one) {
+            if (!Py_IsInitialized()) return;  // its end has begun
+
+            const nb::gil_scoped_acquire acquired;
+            Py_DECREF(static_cast<PyObject*>(one));
+          }};
+}
+
 void bind_small_arrays(nb::module_& module) {
   nb::class_<SmallArray>(module, "SmallArray")
       .def(
@@ -326,30 +340,17 @@ void bind_small_arrays(nb::module_& module) {
       .def("clear", &SmallArray::clear)
       .def(
           "map",
-          [](SmallArray& array, std::uintptr_t address) {
-            array.map(reinterpret_cast<char*>(address));
+          [](SmallArray& array, std::uintptr_t address, const nb::object& keeper) {
+            array.map(reinterpret_cast<char*>(address), kept(keeper));
           },
-          nb::arg("address"))
+          nb::arg("address"), nb::arg("keeper").none())
       .def("unmap", &SmallArray::unmap)
-      .def(
-          "copy_mapped",
-          [](SmallArray& array, nb::handle root) {
-            const auto is_done = array.copy_mapped();
-
-            if (is_done) root.attr("mapped") = nb::none();
-            return is_done;
-          },
-          nb::arg("root"))
+      .def("own", &SmallArray::own)
+      .def("expose", &SmallArray::expose)
       .def(
           "put", [](SmallArray& array, const nb::object& value) { set_value(array, value, false); },
           nb::arg("value"))
       .def("adopt", &adopt, nb::arg("value"))
-      .def(
-          "share",
-          [](SmallArray& array, SmallArray& other, std::uintptr_t address) {
-            return array.share(other, reinterpret_cast<const char*>(address));
-          },
-          nb::arg("other"), nb::arg("address"))
       .def_prop_ro("shown", &SmallArray::is_shown)
       .def("lend", &bytes_of<&SmallArray::lend, &SmallArray::take_back>)
       .def("show", &bytes_of<&SmallArray::show, &SmallArray::hide>)

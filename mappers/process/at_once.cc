@@ -214,69 +214,94 @@ void LocalOperand::set_number(const char* value) {
 }
 
 Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool changes) {
-  const LazyThunk* part{};
-
-  set_number(nullptr);
-  if (auto* const lazy = lazy_thunk(view)) {
-    if (!lazy->view) return find(fields, *lazy);
-    if (lazy->key) part = lazy;
-    while (auto* const outer = lazy_thunk(view)) view = outer->view;
-  }
-  root = fields.view_root.of(view);
-  layout = part ? nullptr : fields.view_layout.of(view);
-  if (fields.fusable.of(root) != Py_True || fields.escaped.of(root) != Py_False ||
-      fields.held.of(root) != Py_False || is_waited_for(root)) {
-    return Answer::IMPOSSIBLE;
-  }
-  if (is_held_elsewhere(fields, root)) return Answer::IMPOSSIBLE;
-  if (is_set(fields.constant.of(root))) {
+  find_root(fields, view);
+  if (!may_be_used(fields)) return Answer::IMPOSSIBLE;
+  if (!lazy_thunk(root) && is_set(fields.constant.of(root))) {
     auto* const bytes = fields.constant_bytes.of(root);
 
-    if (part) return Answer::IMPOSSIBLE;
+    if (part_) return Answer::IMPOSSIBLE;
     if (changes || !is_set(bytes)) return Answer::UNKNOWN;
     constant = PyBytes_AS_STRING(bytes);
-    dtype = fields.dtype.of(root);
     form = {};
     return Answer::DONE;
   }
-
-  dtype = fields.dtype.of(root);
-
-  auto* const bytes = part ? nullptr : fields.layout_form.of(layout);
-  auto* array = fields.small.of(root);
-
-  if (!part && !is_set(bytes)) return Answer::UNKNOWN;
-  if (!is_set(array)) array = make_room(fields, root);
-  if (!array) return Answer::IMPOSSIBLE;
-  small = nb::inst_ptr<SmallArray>(array);
-  form = part ? Form{part->words.data()} : Form{bytes};
-  repeats = fields.scalar_storage.of(root) == Py_True;
-  if (!small->is_valid() && (is_set(fields.real.of(root)) || is_set(fields.initial.of(root)))) {
-    return Answer::IMPOSSIBLE;
-  }
+  if (!find_form(fields)) return Answer::UNKNOWN;
   // Legate refuses operations on more dimensions when they are submitted
-  if (!form.is_affine || form.dim > LEGATE_MAX_DIM ||
-      (!repeats &&
-       form.end * small->shape().itemsize > static_cast<std::int64_t>(small->num_bytes()))) {
+  if (!form.is_affine || form.dim > LEGATE_MAX_DIM || !find_elements(fields)) {
     return Answer::IMPOSSIBLE;
   }
+  if (changes) small->prepare_change();
   return Answer::DONE;
 }
 
-Answer LocalOperand::find(const StoreFields& fields, LazyThunk& thunk) {
-  root = reinterpret_cast<PyObject*>(&thunk);
-  layout = thunk.layout;
-  dtype = fields.dtype.of(thunk.prototype);
-  small = &thunk.elements;
-  form = Form{fields.layout_form.of(layout)};
-  repeats = form.volume == 1;
-  // the root may not be small, or Python has asked for it meanwhile
-  if (thunk.is_made ||
-      (!small->is_valid() &&
-       !is_small(fields, static_cast<std::int64_t>(small->num_bytes()), small->shape().itemsize))) {
-    return Answer::IMPOSSIBLE;
+void LocalOperand::find_root(const StoreFields& fields, PyObject* view) {
+  set_number(nullptr);
+  part_ = nullptr;
+  root = view;
+  if (auto* const lazy = lazy_thunk(view)) {
+    if (!lazy->view) {
+      layout = lazy->layout;
+      dtype = fields.dtype.of(lazy->prototype);
+      return;
+    }
+    if (lazy->key) part_ = lazy;
+    while (auto* const outer = lazy_thunk(view)) view = outer->view;
   }
-  return Answer::DONE;
+  root = fields.view_root.of(view);
+  layout = part_ ? nullptr : fields.view_layout.of(view);
+  dtype = fields.dtype.of(root);
+}
+
+bool LocalOperand::find_form(const StoreFields& fields) {
+  auto* const bytes = part_ ? nullptr : fields.layout_form.of(layout);
+
+  if (!part_ && !is_set(bytes)) return false;
+  form = part_ ? Form{part_->words.data()} : Form{bytes};
+  repeats = lazy_thunk(root) ? form.volume == 1 : fields.scalar_storage.of(root) == Py_True;
+  return true;
+}
+
+bool LocalOperand::may_be_used(const StoreFields& fields) const {
+  // Python may have asked for the root meanwhile
+  if (const auto* const thunk = lazy_thunk(root)) return !thunk->is_made;
+  return fields.fusable.of(root) == Py_True && fields.escaped.of(root) == Py_False &&
+         fields.held.of(root) == Py_False && !is_waited_for(root) &&
+         !is_held_elsewhere(fields, root);
+}
+
+bool LocalOperand::find_elements(const StoreFields& fields) {
+  if (auto* const thunk = lazy_thunk(root)) {
+    small = &thunk->elements;
+    return small->is_valid() ||
+           is_small(fields, static_cast<std::int64_t>(small->num_bytes()), small->shape().itemsize);
+  }
+
+  auto* array = fields.small.of(root);
+
+  if (!is_set(array)) array = make_room(fields, root);
+  if (!array) return false;
+  small = nb::inst_ptr<SmallArray>(array);
+  return (small->is_valid() ||
+          (!is_set(fields.real.of(root)) && !is_set(fields.initial.of(root)))) &&
+         (repeats ||
+          form.end * small->shape().itemsize <= static_cast<std::int64_t>(small->num_bytes()));
+}
+
+bool LocalOperand::shows(PyObject* view) {
+  const auto& fields = store_fields();
+
+  find_root(fields, view);
+  if (lazy_thunk(root) ? lazy_thunk(root)->is_made : fields.fusable.of(root) != Py_True) {
+    return false;
+  }
+  return find_form(fields) && form.is_affine && form.dim <= LEGATE_MAX_DIM;
+}
+
+bool LocalOperand::is_in_process() {
+  const auto& fields = store_fields();
+
+  return may_be_used(fields) && (lazy_thunk(root) || !is_set(fields.constant.of(root))) &&
+         find_elements(fields);
 }
 
 bool LocalOperand::is_here(PyObject* view, bool changes, std::int64_t most) {

@@ -141,6 +141,13 @@ struct LocalOperand {
   // The same for any number of elements, of which an index may show a few.
   bool is_in_process(PyObject* view, bool changes);
 
+  // Lets it show what a view, or a lazy thunk, shows, wherever the elements are; false if that is
+  // not known yet.
+  bool shows(PyObject* view);
+
+  // Whether the elements that it shows so are in this process.
+  bool is_in_process();
+
   // Lets it show what a basic index does; false if that is another one, or left to Python: there is
   // no element, or one would repeat. It is `copied` where an index is an array without dimensions,
   // and where integers lead to a single element.
@@ -181,8 +188,13 @@ struct LocalOperand {
 
  private:
   Answer find(const StoreFields& fields, PyObject* view, bool changes);
-  Answer find(const StoreFields& fields, LazyThunk& thunk);
+  void find_root(const StoreFields& fields, PyObject* view);
+  bool find_form(const StoreFields& fields);
+  [[nodiscard]] bool may_be_used(const StoreFields& fields) const;
+  bool find_elements(const StoreFields& fields);
 
+  // the part that it shows, if that has no layout yet
+  const LazyThunk* part_{};
   // extents and strides of a form that is not the layout's
   std::array<std::int64_t, 2 * LEGATE_MAX_DIM> own_;
 };

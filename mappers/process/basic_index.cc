@@ -60,7 +60,8 @@ bool is_plain(PyObject* part) {
 
   std::int64_t index{};
 
-  if (!PySlice_Check(part)) return PyLong_CheckExact(part) || !read_index(part, index);
+  if (PyLong_CheckExact(part) || part == Py_None) return true;
+  if (!PySlice_Check(part)) return !read_index(part, index);
 
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
 

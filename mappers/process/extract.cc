@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -21,6 +22,9 @@ namespace nb = nanobind;
 namespace legate_diffuse {
 
 namespace {
+
+// The bytes of an element at most.
+constexpr std::int64_t MOST_ITEMSIZE = 16;
 
 // The bytes of a number in an array of a type: any type has a zero. False if it is left to Python.
 bool read_number(PyObject* number, std::string_view dtype, ScalarBlock& value) {
@@ -40,9 +44,21 @@ PyObject* filled(const Function& function, const Signature* signature, PyObject*
   return function.fill(*signature, layout, value);
 }
 
+PyObject* empty(const Function& function, const Signature* signature, const std::int64_t* extents,
+                std::int64_t dim) {
+  if (!signature || !arrays_are_ready()) Py_RETURN_NONE;
+
+  NewArray made{*signature, function.new_layout(extents, dim).ptr()};
+  auto& thunk = *lazy_thunk(made.view.ptr());
+
+  if (made.is_spare || thunk.elements.num_bytes() == 0) Py_RETURN_NONE;
+  thunk.is_empty = true;
+  return made.array.release().ptr();
+}
+
 }  // namespace
 
-std::optional<Shape> new_shape(PyObject* shape) {
+std::optional<Shape> new_shape(PyObject* shape, std::int64_t most) {
   const Items given{shape};
   Shape found{given.size(), {}};
   auto volume = std::int64_t{1};
@@ -54,7 +70,7 @@ std::optional<Shape> new_shape(PyObject* shape) {
     if (!extent || *extent < 0 || __builtin_mul_overflow(volume, *extent, &volume)) return {};
     found.extents[d] = *extent;
   }
-  if (volume > store_fields().most_bytes) return {};
+  if (volume > most) return {};
   return found;
 }
 
@@ -132,6 +148,22 @@ PyObject* filled_like(const Function& function, PyObject* array, std::string_vie
 
   if (!view.is_valid() || !like.is_here(view.ptr(), false)) Py_RETURN_NONE;
   return fill(like.dtype, like.form.extents, like.form.dim);
+}
+
+PyObject* empty(const Function& function, PyObject* shape, std::string_view dtype) {
+  const auto found = new_shape(shape, std::numeric_limits<std::int64_t>::max() / MOST_ITEMSIZE);
+
+  return found ? empty(function, function.find(dtype), found->extents.data(), found->dim)
+               : Py_NewRef(Py_None);
+}
+
+PyObject* empty_like(const Function& function, PyObject* array, std::string_view dtype) {
+  const auto view = view_of(array);
+  LocalOperand like;
+
+  if (!view.is_valid() || !like.shows(view.ptr())) Py_RETURN_NONE;
+  return empty(function, dtype.empty() ? function.find({like.dtype}) : function.find(dtype),
+               like.form.extents, like.form.dim);
 }
 
 }  // namespace legate_diffuse

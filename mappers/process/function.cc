@@ -50,15 +50,25 @@ bool repeat_over(const Shape& shape, LocalOperand& operand) {
 }  // namespace
 
 const Signature* Function::find(PyObject* const* dtypes, std::size_t count) const {
-  for (const auto& signature : signatures_) {
-    bool fits = signature.dtypes.size() == count;
+  const auto fits = [&](const Signature& signature) {
+    bool found = signature.dtypes.size() == count;
 
-    for (std::size_t index = 0; fits && index < count; ++index) {
-      fits = !dtypes[index] || dtypes[index] == signature.dtypes[index];
+    for (std::size_t index = 0; found && index < count; ++index) {
+      found = !dtypes[index] || dtypes[index] == signature.dtypes[index];
     }
-    if (fits) return &signature;
-  }
-  return nullptr;
+    return found;
+  };
+  // of several that fit numbers, the first is meant
+  const auto are_arrays =
+      std::all_of(dtypes, dtypes + count, [](auto* each) { return each != nullptr; });
+
+  if (are_arrays && last_found_ && fits(*last_found_)) return last_found_;
+
+  const auto found = std::find_if(signatures_.begin(), signatures_.end(), fits);
+
+  if (found == signatures_.end()) return nullptr;
+  if (are_arrays) last_found_ = &*found;
+  return &*found;
 }
 
 PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
@@ -263,17 +273,19 @@ nb::object Function::dense_layout(const Shape& shape, const LocalOperands& opera
 }
 
 PyObject* Function::get(PyObject* array, PyObject* key) {
-  const auto view = view_of(array);
-  LocalOperand operand;
-
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  const auto is_here = view.is_valid() && operand.is_in_process(view.ptr(), false);
+  const auto view = view_of(array);
+  LocalOperand operand;
   const auto get_basic = [&]() -> PyObject* {
-    if (!is_here) return get_part_elsewhere(*this, array, key);
-    if (!operand.index(key) || (operand.form.dim == 0 && !operand.copied)) Py_RETURN_NONE;
-    return operand.form.dim == 0 ? get_element(view.ptr(), key, operand)
-                                 : get_part(array, key, operand);
+    if (!view.is_valid() || !operand.shows(view.ptr())) {
+      return get_part_elsewhere(*this, array, key);
+    }
+    if (!operand.index(key)) Py_RETURN_NONE;
+    if (operand.form.dim > 0) return get_part(array, key, operand);
+    if (!operand.copied) Py_RETURN_NONE;
+    return operand.is_in_process() ? get_element(view.ptr(), key, operand)
+                                   : get_part_elsewhere(*this, array, key);
   };
 
   return made_or(get_basic(), [&] { return get_places(array, key); });

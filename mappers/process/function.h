@@ -120,6 +120,7 @@ class Function {
   // where one is stays the same when more are added, as other code of the program may at any time
   // that objects are made
   std::deque<Signature> signatures_;
+  mutable const Signature* last_found_{};
   std::deque<Mixture> mixtures_;
   std::deque<Mixture> written_;
   SingleElements singles_;

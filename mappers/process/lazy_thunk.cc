@@ -12,6 +12,7 @@
 #include "process/at_once.h"
 #include "process/given.h"
 #include "process/guard.h"
+#include "process/objects.h"
 #include "process/part.h"
 #include "process/spare_arrays.h"
 
@@ -23,6 +24,7 @@ namespace {
 
 // Never destroyed: arrays may outlive the interpreter.
 PyObject* part_of_thunk = nullptr;
+PyObject* new_empty = nullptr;
 
 // Memory of those that are gone: parts of arrays come and go all the time.
 std::array<LazyThunk*, 16> free_thunks{};
@@ -38,7 +40,7 @@ void destroy(PyObject* object) {
   Py_XDECREF(lazy->owner);
   Py_XDECREF(lazy->key);
   Py_XDECREF(lazy->layout);
-  lazy->elements.~SmallArray();
+  if (lazy->prototype) lazy->elements.~SmallArray();
   if (num_free < free_thunks.size()) {
     free_thunks[num_free++] = lazy;
   } else {
@@ -62,7 +64,8 @@ void give_lazy_thunk(PyObject* array, const nb::object& lazy) {
   note_thunk(array, lazy_thunk(lazy.ptr()));
 }
 
-nb::object new_lazy_thunk(PyObject* dtype, RootShape shape) {
+// One that has no elements of its own.
+nb::object new_lazy_thunk(PyObject* dtype) {
   auto* const lazy =
       num_free > 0 ? reinterpret_cast<LazyThunk*>(PyObject_Init(
                          reinterpret_cast<PyObject*>(free_thunks[--num_free]), lazy_thunk_type))
@@ -71,20 +74,18 @@ nb::object new_lazy_thunk(PyObject* dtype, RootShape shape) {
   if (!lazy) throw nb::python_error();
   lazy->dtype = dtype;
   lazy->view = lazy->owner = lazy->key = lazy->prototype = lazy->layout = nullptr;
-  new (&lazy->elements) SmallArray{std::move(shape)};
-  lazy->is_made = false;
+  lazy->is_empty = lazy->is_made = false;
   lazy->array = nullptr;
   return nb::steal(reinterpret_cast<PyObject*>(lazy));
 }
 
-std::pair<nb::object, LazyThunk*> new_part(const Stores& part) {
+std::pair<nb::object, LazyThunk*> new_part(Stores part) {
   auto array = new_object(array_fields().classes.ndarray);
-  const auto thunk = new_lazy_thunk(part.dtype.ptr(), {{}, 1});
+  const auto thunk = new_lazy_thunk(part.dtype.release().ptr());
   auto* const lazy = lazy_thunk(thunk.ptr());
 
-  Py_INCREF(lazy->dtype);
-  lazy->view = nb::object{part.view}.release().ptr();
-  lazy->owner = nb::object{part.owner}.release().ptr();
+  lazy->view = part.view.release().ptr();
+  lazy->owner = part.owner.release().ptr();
   give_lazy_thunk(array.ptr(), thunk);
   return {std::move(array), lazy};
 }
@@ -143,6 +144,14 @@ nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
 
   if (lazy.view) {
     stores = stores_of_part(lazy);
+  } else if (lazy.is_empty && !lazy.elements.is_valid()) {
+    const auto& extents = lazy.elements.shape().extents;
+    const auto shape = tuple_of(extents.data(), static_cast<std::int64_t>(extents.size()));
+
+    small = nb::none();
+    stores = stores_of(
+        nb::handle{new_empty}(shape, nb::handle{array_fields().root_dtype.of(lazy.prototype)})
+            .ptr());
   } else {
     small = lazy.elements.num_bytes() == 0 ? nb::none() : new_small_array(lazy.elements.shape());
     stores = new_stores(lazy.prototype, lazy.layout, lazy.dtype, small.ptr());
@@ -201,8 +210,7 @@ void know_lazy_thunks() {
   }
   watch_attributes(array_fields().classes.ndarray, array_fields().classes.thunk);
   // CPython gives room for an attribute that one of the first objects of a class has
-  give_lazy_thunk(new_object(array_fields().classes.ndarray).ptr(),
-                  new_lazy_thunk(nullptr, {{}, 1}));
+  give_lazy_thunk(new_object(array_fields().classes.ndarray).ptr(), new_lazy_thunk(nullptr));
 }
 
 void LazyThunk::reset(const Signature& signature) {
@@ -231,7 +239,7 @@ LazyThunk* find_thunk(PyObject* array) {
                       find_attribute(thunk.ptr(), names().dtype)};
 
   if (!found) {
-    lazy = new_lazy_thunk(nullptr, {{}, 1});
+    lazy = new_lazy_thunk(nullptr);
     found = lazy_thunk(lazy.ptr());
     found->is_made = true;
   }
@@ -264,12 +272,12 @@ nb::object new_small_array(const RootShape& shape) {
   return made;
 }
 
-nb::object new_array(const Stores& part) {
-  return new_part(part).first;
+nb::object new_array(Stores part) {
+  return new_part(std::move(part)).first;
 }
 
-nb::object new_array(const Stores& part, PyObject* key, const LocalOperand& shown) {
-  auto [array, lazy] = new_part(part);
+nb::object new_array(Stores part, PyObject* key, const LocalOperand& shown) {
+  auto [array, lazy] = new_part(std::move(part));
 
   shown.form.write_to(lazy->words);
   lazy->key = Py_NewRef(key);
@@ -278,6 +286,10 @@ nb::object new_array(const Stores& part, PyObject* key, const LocalOperand& show
 
 void know_part(PyObject* part_of) {
   part_of_thunk = Py_NewRef(part_of);
+}
+
+void know_empty(PyObject* empty) {
+  new_empty = Py_NewRef(empty);
 }
 
 nb::object new_object(PyTypeObject* type) {
@@ -337,12 +349,16 @@ NewArray::NewArray(const Signature& signature, PyObject* layout)
 
   array = new_object(array_fields().classes.ndarray);
 
-  view = new_lazy_thunk(signature.dtype,
-                        {{form.extents, form.extents + form.dim}, signature.itemsize});
-  lazy_thunk(view.ptr())->prototype = signature.prototype;
-  lazy_thunk(view.ptr())->layout = Py_NewRef(layout);
+  view = new_lazy_thunk(signature.dtype);
+
+  auto* const thunk = lazy_thunk(view.ptr());
+
+  new (&thunk->elements)
+      SmallArray{RootShape{{form.extents, form.extents + form.dim}, signature.itemsize}};
+  thunk->prototype = signature.prototype;
+  thunk->layout = Py_NewRef(layout);
   give_lazy_thunk(array.ptr(), view);
-  keep(array.ptr(), lazy_thunk(view.ptr()));
+  keep(array.ptr(), thunk);
 }
 
 bool NewArray::is_here(LocalOperand& target) const {

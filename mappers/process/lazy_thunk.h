@@ -44,9 +44,10 @@ struct LazyThunk {
   // form, and shows all elements of the root that there will be
   PyObject* prototype;
   PyObject* layout;
-  SmallArray elements;
-  bool is_made;     // the array has a thunk, of which the view is
-  PyObject* array;  // under which it is noted (`note_thunk`); else null
+  SmallArray elements;  // there is none without a prototype
+  bool is_empty;        // nothing was written to its many elements: Python makes what is behind it
+  bool is_made;         // the array has a thunk, of which the view is
+  PyObject* array;      // under which it is noted (`note_thunk`); else null
 };
 
 // Takes note of the classes of arrays, and lets `_thunk` of an array make its thunk.
@@ -84,13 +85,15 @@ Stores stores_to_index(PyObject* array);
 nanobind::object new_small_array(const RootShape& shape);
 
 // A new array with a lazy thunk of a part of another one.
-nanobind::object new_array(const Stores& part);
+nanobind::object new_array(Stores part);
 
 // The same, of which no more is known than what it shows: `part.view` may be a lazy thunk.
-nanobind::object new_array(const Stores& part, PyObject* key, const LocalOperand& shown);
+nanobind::object new_array(Stores part, PyObject* key, const LocalOperand& shown);
 
-// Takes note of the function that returns the view at an index of a thunk.
+// Takes note of the function that returns the view at an index of a thunk, and of the one that
+// returns a new array of a shape and a type to which nothing was written.
 void know_part(PyObject* part_of);
+void know_empty(PyObject* empty);
 
 // A new object of a class, whose slots are not set.
 nanobind::object new_object(PyTypeObject* type);

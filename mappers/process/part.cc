@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "process/numpy_api.h"
 #include "process/places.h"
 #include "process/rearrange.h"
+#include "process/result.h"
 #include "process/runs.h"
 #include "program/elements.h"
 #include "threads/copying.h"
@@ -132,9 +134,55 @@ void know_new_arrays(nb::handle function) {
   new_arrays = nb::inst_ptr<Function>(nb::borrow(function).release());
 }
 
+namespace {
+
+// A new array of a few ints or floats of Python's; empty if there are others.
+nb::object array_of_numbers(PyObject* object) {
+  static const auto* const integers = new_arrays->find("int64");
+  static const auto* const floats = new_arrays->find("float64");
+  constexpr Py_ssize_t MOST = 32;
+  const Items items{object};
+  const std::int64_t count = items.size();
+  // before objects are made, which may run other code
+  std::array<std::int64_t, MOST> numbers;
+  std::array<double, MOST> values;
+  bool has_floats = false;
+
+  if (!items.are_listed() || count == 0 || count > MOST) return {};
+  for (std::int64_t at = 0; at < count; ++at) {
+    auto* const item = items[at];
+    auto& number = numbers[static_cast<std::size_t>(at)];
+    auto& value = values[static_cast<std::size_t>(at)];
+
+    if (PyFloat_CheckExact(item)) {
+      has_floats = true;
+      value = PyFloat_AS_DOUBLE(item);
+    } else if (PyLong_CheckExact(item) && read_integer(item, number)) {
+      value = static_cast<double>(number);
+    } else {
+      return {};
+    }
+  }
+
+  auto made = owned(new_result(
+      *new_arrays, has_floats ? floats : integers, 1, &count, nullptr, [] { return true; },
+      [&](char* to) {
+        const void* const from = has_floats ? static_cast<const void*>(values.data())
+                                            : static_cast<const void*>(numbers.data());
+
+        std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(double));
+        return true;
+      }));
+
+  return made.is_none() ? nb::object{} : made;
+}
+
+}  // namespace
+
 nb::object array_from(PyObject* object) {
   if (!new_arrays) return {};
   if (is_array_of_numpy(object)) return small_array_of(*new_arrays, object, "array");
+  if (auto made = array_of_numbers(object); made.is_valid()) return made;
 
   const auto found = GivenArguments{ALL_KINDS, GivenElements::FEW}.as_array(object);
 
@@ -178,22 +226,22 @@ Stores find_part(const Stores& whole, PyObject* key) {
 PyObject* get_part(PyObject* array, PyObject* key, const LocalOperand& operand) {
   if (operand.copied) return new_arrays ? copied(*new_arrays, array, key) : Py_NewRef(Py_None);
 
-  const auto whole = stores_to_index(array);
+  auto whole = stores_to_index(array);
 
   if (!whole.view.is_valid()) Py_RETURN_NONE;
-  // what is here can be shown without a view, which most parts need not have
-  return new_array(whole, plain_index(key).ptr(), operand).release().ptr();
+  // most parts need not have a view
+  return new_array(std::move(whole), plain_index(key).ptr(), operand).release().ptr();
 }
 
 PyObject* get_part_elsewhere(const Function& elements, PyObject* array, PyObject* key) {
-  const auto part = find_part(stores_of(array), key);
+  auto part = find_part(stores_of(array), key);
 
   if (!part.view.is_valid()) Py_RETURN_NONE;
   // the original copies a single element
   if (PyTuple_GET_SIZE(array_fields().view_shape.of(part.view.ptr())) == 0) {
     return read_later(elements, part);
   }
-  return new_array(part).release().ptr();
+  return new_array(std::move(part)).release().ptr();
 }
 
 nb::object with_arrays(PyObject* key) {

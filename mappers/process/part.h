@@ -20,7 +20,8 @@ nanobind::object through(const nanobind::object& view, const nanobind::object& l
 // a new array, or to None if that is left to Python.
 PyObject* get_part(PyObject* array, PyObject* key, const LocalOperand& operand);
 
-// The same where no element is here, or something waits. `elements` reads one.
+// The same where it is not known what the array shows, or that is an element that is not here, or
+// for which something waits. `elements` reads one.
 PyObject* get_part_elsewhere(const Function& elements, PyObject* array, PyObject* key);
 
 // Takes note of a function that makes arrays of each type.

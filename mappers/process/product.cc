@@ -234,12 +234,6 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   return made.array.release().ptr();
 }
 
-bool is_matrix(PyObject* array) {
-  const auto shape = nb::steal(shape_of(array));
-
-  return shape.is_valid() && PyTuple_CheckExact(shape.ptr()) && PyTuple_GET_SIZE(shape.ptr()) == 2;
-}
-
 }  // namespace
 
 PyObject* product(const Arguments& arguments) {
@@ -276,8 +270,8 @@ PyObject* product(const Arguments& arguments) {
       Py_DECREF(found);
 
       // others may be loops, which Python knows
-      if (dtype_of(factors[0]) != dtype_of(factors[1]) || !is_matrix(factors[0]) ||
-          !is_matrix(factors[1])) {
+      if (dtype_of(factors[0]) != dtype_of(factors[1]) || !length_of(factors[0], 2) ||
+          !length_of(factors[1], 2)) {
         Py_RETURN_NONE;
       }
       return hosted({arguments.arrays, extra(2), factors.data(), 2, nullptr},

@@ -24,6 +24,7 @@
 #include "process/at_once.h"
 #include "process/blas.h"
 #include "process/contents.h"
+#include "process/copying.h"
 #include "process/element.h"
 #include "process/front.h"
 #include "process/function.h"
@@ -32,13 +33,13 @@
 #include "process/later.h"
 #include "process/part.h"
 #include "process/places.h"
+#include "process/programs.h"
 #include "process/rearrange.h"
 #include "process/record.h"
 #include "process/reduction.h"
 #include "process/repeat.h"
 #include "process/runs.h"
 #include "process/slots.h"
-#include "process/small_array.h"
 #include "process/waiting.h"
 #include "process/window.h"
 #include "threads/background.h"
@@ -317,6 +318,7 @@ void bind_knowledge(nb::module_& module) {
     known.processors = processors;
     know_blas(known);
   });
+  module.def("know_empty", [](nb::handle empty) { know_empty(empty.ptr()); });
   module.def("know_parts", [](nb::handle part_of, nb::handle function) {
     know_part(part_of.ptr());
     know_new_arrays(function);
@@ -336,6 +338,10 @@ void bind_windows(nb::module_& module) {
   module.def("num_run_apart", &Background::count);
   module.def("use_background_thread", &Background::use_thread, nb::arg("flag"));
   module.def("set_least_apart", &set_least_apart, nb::arg("points"));
+  module.def(
+      "set_least_shared",
+      [](std::int64_t num_bytes) { return std::exchange(least_shared, num_bytes); },
+      nb::arg("num_bytes"));
   module.def("forget_windows", &forget_windows);
   module.def("take_runs", [] {
     const auto [runs, operations, fills] = take_runs();

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,11 +61,10 @@ std::optional<Shape> shape_from(PyObject* argument, std::int64_t volume) {
   return shape;
 }
 
-template <typename T>
-void add_to_zeros(char* elements, std::int64_t count) {
-  auto* const numbers = reinterpret_cast<T*>(elements);
-
-  for (std::int64_t at = 0; at < count; ++at) numbers[at] += T{0};
+// That of the parts of a number; NONE also for other types.
+Precision precision_of(std::string_view dtype) {
+  if (dtype == "float64" || dtype == "complex128") return Precision::DOUBLE;
+  return dtype == "float32" || dtype == "complex64" ? Precision::SINGLE : Precision::NONE;
 }
 
 }  // namespace
@@ -164,18 +164,25 @@ PyObject* diagonal(const Function& function, PyObject* array, std::int64_t offse
   const auto count = std::min(form.extents[0] - row, form.extents[1] - column);
   const auto kind = text_of(copying.source.dtype);
 
-  if (count < 1 || count > MOST_POINTS || kind == "float16") Py_RETURN_NONE;
-  return copying.make(function, {1, {count}}, [&](char* to) {
-    const auto strides = copying.source.byte_strides();
-    const auto step = strides[0] + strides[1];
-    const auto* const from = copying.from() + row * strides[0] + column * strides[1];
+  if (count < 1 || kind == "float16") Py_RETURN_NONE;
 
-    copy_in_order(to, from, &step, 1, &count, copying.itemsize());
-    if (kind == "float64") add_to_zeros<double>(to, count);
-    if (kind == "float32") add_to_zeros<float>(to, count);
-    if (kind == "complex128") add_to_zeros<double>(to, 2 * count);
-    if (kind == "complex64") add_to_zeros<float>(to, 2 * count);
-  });
+  const auto strides = copying.source.byte_strides();
+
+  return copying.reorder(function, {1, {count}}, row * strides[0] + column * strides[1],
+                         {strides[0] + strides[1]}, precision_of(kind));
+}
+
+PyObject* trace(const Function& function, PyObject* array, std::int64_t offset) {
+  static auto* const sum = PyUnicode_InternFromString("sum");
+
+  if (!arrays_are_ready() || !is_array(array) || !is_inexact(dtype_of(array))) Py_RETURN_NONE;
+
+  const auto found = nb::steal(diagonal(function, array, offset));
+
+  if (!found.is_valid()) return nullptr;
+  // what the sum of one element is, the original knows
+  return !found.is_none() && is_vector(found.ptr()) ? PyObject_CallMethodNoArgs(found.ptr(), sum)
+                                                    : Py_NewRef(Py_None);
 }
 
 }  // namespace legate_diffuse

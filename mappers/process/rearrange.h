@@ -29,4 +29,7 @@ PyObject* turned(const Function& function, PyObject* array, std::int64_t quarter
 // array.diagonal(offset) of a matrix, whose elements are added to zeros: no zero has a sign.
 PyObject* diagonal(const Function& function, PyObject* array, std::int64_t offset);
 
+// Its sum, of floating-point and complex numbers.
+PyObject* trace(const Function& function, PyObject* array, std::int64_t offset);
+
 }  // namespace legate_diffuse

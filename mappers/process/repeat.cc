@@ -17,6 +17,7 @@
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/fields.h"
+#include "process/programs.h"
 #include "process/small_array.h"
 #include "process/waiting.h"
 #include "process/window.h"

@@ -21,16 +21,15 @@ namespace legate_diffuse {
 
 namespace {
 
-// What an array in this process shows; false if that is left to Python.
+// What an array shows; false if that is left to Python.
 bool find(PyObject* array, Stores& whole, LocalOperand& operand) {
   if (!arrays_are_ready() || !is_array(array)) return false;
   whole = stores_to_index(array);
-  return whole.view.is_valid() && arrays_are_ready() &&
-         operand.is_in_process(whole.view.ptr(), false);
+  return whole.view.is_valid() && arrays_are_ready() && operand.shows(whole.view.ptr());
 }
 
 // A list of axes is the index of a transpose (`part_of` in shortcuts/parts.py).
-PyObject* in_order(const Stores& whole, LocalOperand& operand,
+PyObject* in_order(Stores whole, LocalOperand& operand,
                    const std::array<std::int64_t, LEGATE_MAX_DIM>& axes) {
   const auto form = operand.form;
   auto key = nb::steal(PyList_New(form.dim));
@@ -46,7 +45,7 @@ PyObject* in_order(const Stores& whole, LocalOperand& operand,
     strides[d] = form.strides[axes[d]];
   }
   operand.show(form.dim, extents.data(), strides.data());
-  return new_array(whole, key.ptr(), operand).release().ptr();
+  return new_array(std::move(whole), key.ptr(), operand).release().ptr();
 }
 
 // None, one element where it may not be alone, and what must not be written to are the original's
@@ -55,6 +54,15 @@ bool is_shown_natively(PyObject* array, const LocalOperand& operand, bool may_be
   const auto volume = operand.form.volume;
 
   return (volume > 1 ? !operand.repeats : may_be_alone && volume == 1) && is_writeable(array);
+}
+
+// The shape of an array that is no part of which only elements were asked for; null if it is not
+// known. Borrowed.
+PyObject* known_shape(const LazyThunk& lazy) {
+  if (!lazy.view) return array_fields().layout_shape.of(lazy.layout);
+  // how many elements others have may not be known yet
+  if (store_fields().fusable.of(store_fields().view_root.of(lazy.view)) != Py_True) return nullptr;
+  return array_fields().view_shape.of(lazy.view);
 }
 
 // Layouts and views have tuples of a class of their own.
@@ -89,7 +97,7 @@ PyObject* transposed(PyObject* array, PyObject* axes) {
     }
     order[d] = *axis;
   }
-  return in_order(whole, operand, order);
+  return in_order(std::move(whole), operand, order);
 }
 
 PyObject* with_swapped_axes(PyObject* array, PyObject* one, PyObject* other) {
@@ -106,7 +114,7 @@ PyObject* with_swapped_axes(PyObject* array, PyObject* one, PyObject* other) {
   if (!first || !second || *first == *second) Py_RETURN_NONE;
   for (std::int64_t d = 0; d < dim; ++d) order[d] = d;
   std::swap(order[*first], order[*second]);
-  return in_order(whole, operand, order);
+  return in_order(std::move(whole), operand, order);
 }
 
 PyObject* squeezed(PyObject* array) {
@@ -173,26 +181,22 @@ PyObject* shown_in_shape(PyObject* array, const std::int64_t* extents, std::int6
     PyTuple_SET_ITEM(key.ptr(), static_cast<Py_ssize_t>(at), Py_NewRef(parts[at]));
   }
   if (!operand.index(key.ptr())) Py_RETURN_NONE;
-  return new_array(whole, key.ptr(), operand).release().ptr();
+  return new_array(std::move(whole), key.ptr(), operand).release().ptr();
 }
 
 PyObject* shape_of(PyObject* array) {
-  const auto view = view_of(array);
+  const auto* const lazy = thunk_of(array);
 
-  if (!view.is_valid()) Py_RETURN_NONE;
-
-  const auto* const lazy = lazy_thunk(view.ptr());
-
+  if (!lazy) Py_RETURN_NONE;
   if (lazy->key) {
     const Form form{lazy->words.data()};
 
     return tuple_of(form.extents, form.dim).release().ptr();
   }
-  if (!lazy->view) return plain_tuple(array_fields().layout_shape.of(lazy->layout));
 
-  // how many elements others have may not be known yet
-  if (store_fields().fusable.of(store_fields().view_root.of(lazy->view)) != Py_True) Py_RETURN_NONE;
-  return plain_tuple(array_fields().view_shape.of(lazy->view));
+  auto* const shape = known_shape(*lazy);
+
+  return shape ? plain_tuple(shape) : Py_NewRef(Py_None);
 }
 
 PyObject* type_of(PyObject* array) {
@@ -208,21 +212,41 @@ bool is_real(PyObject* array) {
          text_of(owned(PyObject_GetAttr(nb::borrow(lazy->dtype).ptr(), names().kind)).ptr()) != "c";
 }
 
+bool is_inexact(PyObject* dtype) {
+  return dtype && (text_of(dtype)[0] == 'f' || text_of(dtype)[0] == 'c');
+}
+
+bool is_vector(PyObject* array) {
+  return is_array(array) && length_of(array, 1).value_or(0) > 1;
+}
+
 PyObject* strides_of(PyObject* array) {
   Stores whole;
   LocalOperand operand;
 
-  if (!find(array, whole, operand) || operand.repeats || operand.form.volume == 0) Py_RETURN_NONE;
+  if (!find(array, whole, operand) || operand.repeats || operand.form.volume == 0 ||
+      !operand.is_in_process()) {
+    Py_RETURN_NONE;
+  }
   return tuple_of(operand.byte_strides().data(), operand.form.dim).release().ptr();
 }
 
-std::optional<std::int64_t> length_of(PyObject* array) {
-  const auto shape = nb::steal(shape_of(array));
+std::optional<std::int64_t> length_of(PyObject* array, std::int64_t dim) {
+  const auto* const lazy = thunk_of(array);
 
-  if (!shape.is_valid() || !PyTuple_CheckExact(shape.ptr()) || PyTuple_GET_SIZE(shape.ptr()) == 0) {
-    return {};
+  if (!lazy) return {};
+  if (lazy->key) {
+    const Form form{lazy->words.data()};
+
+    return form.dim > 0 && (dim == 0 || form.dim == dim) ? std::optional{form.extents[0]}
+                                                         : std::nullopt;
   }
-  return integer_from(PyTuple_GET_ITEM(shape.ptr(), 0));
+
+  auto* const shape = known_shape(*lazy);
+  const auto own_dim = shape ? PyTuple_GET_SIZE(shape) : 0;
+
+  if (own_dim == 0 || (dim != 0 && own_dim != dim)) return {};
+  return integer_from(PyTuple_GET_ITEM(shape, 0));
 }
 
 }  // namespace legate_diffuse

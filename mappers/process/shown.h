@@ -9,9 +9,9 @@
 
 namespace legate_diffuse {
 
-// What shows the elements of an array in this process in another shape, without a view until Python
-// asks for one. Each returns a new reference to an array, the array itself where cuPyNumeric
-// returns that, or to None if that is left to Python.
+// What shows the elements of an array in another shape, without a view until Python asks for one.
+// Each returns a new reference to an array, the array itself where cuPyNumeric returns that, or to
+// None if that is left to Python.
 
 // `axes` is a tuple of all axes, or null for those in reverse order.
 PyObject* transposed(PyObject* array, PyObject* axes);
@@ -34,10 +34,17 @@ PyObject* type_of(PyObject* array);
 // Whether an array is a plain one of numbers that are their own conjugates.
 bool is_real(PyObject* array);
 
+// Whether a type, by its name, is one of floating-point or complex numbers; false for null.
+bool is_inexact(PyObject* dtype);
+
+// Whether an array has one dimension, and more than one element.
+bool is_vector(PyObject* array);
+
 // The bytes between elements along each axis of an array in this process.
 PyObject* strides_of(PyObject* array);
 
-// The first extent; none if that is left to Python.
-std::optional<std::int64_t> length_of(PyObject* array);
+// The first extent of an array, which has so many dimensions, if that is not 0; none if it has not,
+// or that is left to Python.
+std::optional<std::int64_t> length_of(PyObject* array, std::int64_t dim = 0);
 
 }  // namespace legate_diffuse

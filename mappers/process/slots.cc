@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -19,6 +20,7 @@
 #include "process/part.h"
 #include "process/places.h"
 #include "process/rearrange.h"
+#include "process/shown.h"
 
 namespace nb = nanobind;
 
@@ -156,6 +158,28 @@ struct Truth {
   static void take(std::string_view, Function*) { own = std::exchange(numbers().nb_bool, &call); }
 };
 
+struct Length {
+  static inline lenfunc own;
+
+  static Py_ssize_t call(PyObject* array) {
+    std::optional<std::int64_t> length;
+    const auto done = nb::steal(guard([&]() -> PyObject* {
+      if (is_array(array)) length = length_of(array);
+      Py_RETURN_NONE;
+    }));
+
+    if (!done.is_valid()) return -1;
+    return length ? *length : own(array);
+  }
+
+  static void take(std::string_view, Function*) {
+    auto& type = *array_fields().classes.ndarray;
+
+    own = std::exchange(type.tp_as_sequence->sq_length, &call);
+    type.tp_as_mapping->mp_length = &call;
+  }
+};
+
 constexpr std::size_t NUM_COMPARISONS = Py_GE + 1;
 
 struct Comparison {
@@ -287,6 +311,7 @@ constexpr std::array OPERATORS{
     Operator{"__float__", Number<&PyNumberMethods::nb_float, PyNumber_Float>::take},
     Operator{"__int__", Number<&PyNumberMethods::nb_int, PyNumber_Long>::take},
     Operator{"__index__", Number<&PyNumberMethods::nb_index, as_index>::take},
+    Operator{"__len__", Length::take},
     Operator{"__lt__", Comparison::take<Py_LT>},
     Operator{"__le__", Comparison::take<Py_LE>},
     Operator{"__eq__", Comparison::take<Py_EQ>},

@@ -14,7 +14,6 @@
 #include "memory/past_caches.h"
 #include "memory/spare_memory.h"
 #include "threads/copying.h"
-#include "threads/program_runner.h"
 
 namespace legate_diffuse {
 
@@ -23,22 +22,47 @@ namespace {
 std::atomic<std::size_t> total{0};
 std::atomic<std::size_t> given_away{0};
 
+template <typename T>
+void add_zeros(char* elements, std::int64_t num_bytes) {
+  auto* const numbers = reinterpret_cast<T*>(elements);
+
+  for (std::int64_t at = 0; at < num_bytes / std::int64_t{sizeof(T)}; ++at) numbers[at] += T{0};
+}
+
 }  // namespace
+
+void copy_strided(char* to, const char* from, const std::int64_t* strides, std::int64_t dim,
+                  const std::int64_t* extents, std::int64_t itemsize, Precision adds_zero) {
+  const auto num_bytes = std::accumulate(extents, extents + dim, itemsize, std::multiplies<>{});
+
+  copy_in_order(to, from, strides, dim, extents, itemsize);
+  if (adds_zero == Precision::DOUBLE) add_zeros<double>(to, num_bytes);
+  if (adds_zero == Precision::SINGLE) add_zeros<float>(to, num_bytes);
+}
 
 SmallArray::SmallArray(RootShape shape)
     : shape_{std::move(shape)},
       num_bytes_{static_cast<std::size_t>(std::accumulate(
           shape_.extents.begin(), shape_.extents.end(), shape_.itemsize, std::multiplies<>{}))} {}
 
+SmallArray::~SmallArray() {
+  if (mapped_ && shared_) leave_to_readers();
+  drop();
+}
+
+void SmallArray::copy_later() {
+  allocate();
+  copy_strided(memory_.get(), later_->first, later_->strides.data(),
+               static_cast<std::int64_t>(shape_.extents.size()), shape_.extents.data(),
+               shape_.itemsize, later_->adds_zero);
+  later_.reset();
+}
+
 // Memory that holds zeros, or what is to be copied.
 char* SmallArray::made() {
+  if (reads_in_order()) return const_cast<char*>(later_->first);
   if (later_) {
-    const auto dim = static_cast<std::int64_t>(shape_.extents.size());
-
-    allocate();
-    copy_in_order(memory_.get(), later_->first, later_->strides.data(), dim, shape_.extents.data(),
-                  shape_.itemsize);
-    later_.reset();
+    copy_later();
     return memory_.get();
   }
   if (is_stale_) clear_memory(memory_.get(), num_bytes_);
@@ -55,7 +79,12 @@ char* SmallArray::made() {
 
 // The memory that others may use as well from now on; null if they may not.
 std::shared_ptr<SmallArray::Shared> SmallArray::let_share() {
-  if (is_mapped() || is_shown() || !is_valid()) return nullptr;
+  if (is_shown() || !is_valid() || (mapped_ && !keeper_)) return nullptr;
+  if (reads_in_order()) return later_->source;
+  if (mapped_) {
+    if (!shared_) shared_ = std::make_shared<Shared>(keeper_, num_bytes_);
+    return shared_;
+  }
   elements();
   if (!shared_) {
     shared_ = std::make_shared<Shared>(Memory{nullptr, &std::free}, num_bytes_);
@@ -66,6 +95,15 @@ std::shared_ptr<SmallArray::Shared> SmallArray::let_share() {
 }
 
 bool SmallArray::share(SmallArray& other, const char* first) {
+  if (other.mapped_ || other.reads_in_order()) {
+    const auto dim = static_cast<std::int64_t>(shape_.extents.size());
+    const auto strides = row_major_strides(dim, shape_.extents.data(), shape_.itemsize);
+
+    if (!read_later(other, first, strides.data(), Precision::NONE)) return false;
+    later_->is_in_order = true;
+    return true;
+  }
+
   auto source = other.let_share();
 
   if (!source) return false;
@@ -82,18 +120,36 @@ bool SmallArray::share(SmallArray& other, const char* first) {
   return true;
 }
 
-bool SmallArray::share(SmallArray& other, const char* first, const std::int64_t* strides) {
+bool SmallArray::read_later(SmallArray& other, const char* first, const std::int64_t* strides,
+                            Precision adds_zero) {
   auto source = other.let_share();
 
   if (!source) return false;
-
-  auto later = std::make_unique<Later>(
-      Later{std::move(source), first, {strides, strides + shape_.extents.size()}});
-
   drop();
-  later_ = std::move(later);
+  later_ = std::make_unique<Later>(this, std::move(source), first, strides, adds_zero);
   set_changed();
   return true;
+}
+
+SmallArray::Later::Later(SmallArray* reader, std::shared_ptr<Shared> source, const char* first,
+                         const std::int64_t* strides, Precision adds_zero)
+    : reader{reader},
+      source{std::move(source)},
+      first{first},
+      strides{strides, strides + reader->shape().extents.size()},
+      adds_zero{adds_zero} {
+  this->source->readers.push_back(reader);
+}
+
+SmallArray::Later::~Later() {
+  auto& readers = source->readers;
+
+  readers.erase(std::find(readers.begin(), readers.end(), reader));
+}
+
+void SmallArray::Later::pass_to(SmallArray* other) {
+  *std::find(source->readers.begin(), source->readers.end(), reader) = other;
+  reader = other;
 }
 
 SmallArray::Shared::~Shared() {
@@ -102,7 +158,27 @@ SmallArray::Shared::~Shared() {
   SpareMemory::instance().free(memory.release(), num_bytes);
 }
 
+bool SmallArray::Shared::is_read_of(std::size_t most) const {
+  const auto sum = [](std::size_t before, const auto* each) { return before + each->num_bytes_; };
+
+  return std::accumulate(readers.begin(), readers.end(), std::size_t{0}, sum) <= most;
+}
+
+void SmallArray::Shared::copy_to_readers() {
+  while (!readers.empty()) readers.back()->copy_later();
+}
+
+// Whether all others that use the memory are to copy parts of it.
+bool SmallArray::has_only_readers() const {
+  return shared_.use_count() == 1 + static_cast<std::int64_t>(shared_->readers.size());
+}
+
 void SmallArray::leave_shared() {
+  // what is mapped has readers alone
+  if (mapped_ || (has_only_readers() && shared_->is_read_of(num_bytes_))) {
+    shared_->copy_to_readers();
+  }
+  if (mapped_) return shared_.reset();
   if (shared_.use_count() == 1) {
     if (shared_->num_bytes != num_bytes_) return;
     memory_ = std::move(shared_->memory);
@@ -126,22 +202,23 @@ SmallArray::Memory SmallArray::copy() {
   return made;
 }
 
-bool SmallArray::copy_mapped() {
-  if (!mapped_ || !std::exchange(was_asked_for_, true)) return false;
-
-  auto own = copy();
-
-  mapped_ = nullptr;
-  keep(own.release());
-  set_changed();
-  return true;
+void SmallArray::drop_shared() {
+  if (shared_) leave_to_readers();
+  later_.reset();
 }
 
-void SmallArray::drop_shared() {
-  if (shared_ && is_used()) Background::keep(shared_);
-  if (shared_ && is_lent()) kept_.push_back(shared_);
+// Much memory is not kept for the few elements of it that others read.
+void SmallArray::leave_to_readers() {
+  if (has_only_readers() && shared_->is_read_of(shared_->num_bytes / 2)) {
+    try {
+      shared_->copy_to_readers();
+    } catch (const std::bad_alloc&) {
+      // then it is kept
+    }
+  }
+  if (is_used()) Background::keep(shared_);
+  if (is_lent()) kept_.push_back(shared_);
   shared_.reset();
-  later_.reset();
 }
 
 void SmallArray::allocate() {
@@ -173,17 +250,19 @@ void SmallArray::fill(const char* element) {
   set_changed();
 }
 
-void SmallArray::map(char* memory) {
+void SmallArray::map(char* memory, std::shared_ptr<void> keeper) {
   unmap();
   drop();
   mapped_ = memory;
-  was_asked_for_ = false;
+  keeper_ = std::move(keeper);
   set_stored();
 }
 
 void SmallArray::unmap() {
   if (!mapped_) return;
+  own();
   mapped_ = nullptr;
+  keeper_.reset();
   is_valid_ = is_stored_ = false;
 }
 
@@ -194,6 +273,7 @@ void SmallArray::take(SmallArray& other) {
   shared_ = std::move(other.shared_);
   offset_ = other.offset_;
   later_ = std::move(other.later_);
+  if (later_) later_->pass_to(this);
   is_valid_ = std::exchange(other.is_valid_, false);
   is_stored_ = std::exchange(other.is_stored_, false);
   is_stale_ = std::exchange(other.is_stale_, false);
@@ -235,107 +315,6 @@ std::size_t SmallArray::total_bytes() {
 
 std::size_t SmallArray::num_given_away() {
   return given_away;
-}
-
-namespace {
-
-// To begin a program in the background, and to wait for it, takes 10 us; on so many points of loops
-// programs take ten times as long.
-std::atomic<std::int64_t> least_apart{std::int64_t{1} << 17};
-
-std::int64_t points_of(const Program& program) {
-  std::int64_t points = 0;
-
-  for (const auto& nest : program.nests) {
-    points += std::accumulate(nest.head.extents, nest.head.extents + nest.head.dim, std::int64_t{1},
-                              std::multiplies<>{});
-  }
-  return points;
-}
-
-bool runs_apart(const Program& program, const std::vector<SmallArray*>& arguments,
-                const Sharing& sharing) {
-  return Background::has_core(sharing.num_threads) && points_of(program) >= least_apart &&
-         std::all_of(arguments.begin(), arguments.end(),
-                     [](const auto* each) { return each->may_be_used(); });
-}
-
-// The arguments of a program, with memory for what it writes.
-struct Prepared {
-  Prepared(const std::vector<SmallArray*>& arguments, const Privilege* privileges) {
-    for (std::size_t index = 0; index < arguments.size(); ++index) {
-      auto& argument = *arguments[index];
-      const auto& [extents, itemsize] = shapes.emplace_back(argument.shape());
-      const auto dim = static_cast<std::int64_t>(extents.size());
-
-      // what nobody reads first is written in full
-      if (!reads(privileges[index])) argument.reserve();
-      if (writes(privileges[index])) argument.own();
-
-      auto* const elements = const_cast<char*>(argument.elements());
-
-      bases.push_back(row_major(elements, itemsize, dim, extents.data()));
-    }
-  }
-
-  std::vector<Base> bases;
-  std::vector<RootShape> shapes;
-};
-
-// A program with its own words.
-class OwnProgram {
- public:
-  // Throws InvalidProgram: see `check_program`.
-  OwnProgram(std::vector<std::int64_t> words, const std::vector<RootShape>& shapes)
-      : words_{std::move(words)}, program_{check_program({words_.data(), words_.size()}, shapes)} {}
-  OwnProgram(const OwnProgram&) = delete;
-  OwnProgram& operator=(const OwnProgram&) = delete;
-
-  [[nodiscard]] const Program& get() const { return program_; }
-
- private:
-  std::vector<std::int64_t> words_;
-  Program program_;
-};
-
-void note_changes(const std::vector<SmallArray*>& arguments, const Privilege* privileges) {
-  for (std::size_t index = 0; index < arguments.size(); ++index) {
-    if (writes(privileges[index])) arguments[index]->set_changed();
-  }
-}
-
-}  // namespace
-
-void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
-              const Privilege* privileges, const Sharing& sharing) {
-  Prepared prepared{arguments, privileges};
-
-  run_program(program, std::move(prepared.bases), prepared.shapes, sharing);
-  note_changes(arguments, privileges);
-}
-
-void run_apart(const std::vector<std::int64_t>& words, const Program& program,
-               const std::vector<SmallArray*>& arguments, const Privilege* privileges,
-               const Sharing& sharing) {
-  if (!runs_apart(program, arguments, sharing)) {
-    run_here(program, arguments, privileges, sharing);
-    return;
-  }
-  // so that no array is used by what came before
-  Background::wait();
-
-  Prepared prepared{arguments, privileges};
-  const auto own = std::make_shared<const OwnProgram>(words, prepared.shapes);
-  const auto work = Background::begin([own, prepared = std::move(prepared), sharing] {
-    run_program(own->get(), prepared.bases, prepared.shapes, sharing);
-  });
-
-  for (auto* const each : arguments) each->use(work);
-  note_changes(arguments, privileges);
-}
-
-std::int64_t set_least_apart(std::int64_t points) {
-  return least_apart.exchange(points);
 }
 
 }  // namespace legate_diffuse

@@ -111,6 +111,22 @@ PyObject* filled_like_with(const Arguments& given, std::int64_t number) {
   return filled_like_by(given, given[1], number_of(number));
 }
 
+PyObject* empty_of(const Arguments& given) {
+  return made_or(filled_with(given, 0), [&] {
+    const auto dtype = type_from(given.extra, given[1], "float64");
+
+    return dtype.empty() ? none() : empty(given.arrays, given[0], dtype);
+  });
+}
+
+PyObject* empty_like_of(const Arguments& given) {
+  return made_or(filled_like_with(given, 0), [&] {
+    const auto dtype = type_from(given.extra, is_given(given[1]) ? given[1] : nullptr, {});
+
+    return is_given(given[1]) && dtype.empty() ? none() : empty_like(given.arrays, given[0], dtype);
+  });
+}
+
 PyObject* range_of(const Arguments& given) {
   const auto dtype = type_from(given.extra, is_given(given[3]) ? given[3] : nullptr, {});
 
@@ -164,11 +180,8 @@ PyObject* function_of_one(const Arguments& given) {
 }
 
 PyObject* flattened(const Arguments& given) {
-  const auto dim = nb::steal(shape_of(given[0]));
-
-  if (!dim.is_valid() || dim.is_none()) return nb::object{dim}.release().ptr();
-  return PyTuple_GET_SIZE(dim.ptr()) == 1 ? copied(given.arrays, given[0])
-                                          : reshape(given.arrays, given[0], one_row());
+  return length_of(given[0], 1) ? copied(given.arrays, given[0])
+                                : reshape(given.arrays, given[0], one_row());
 }
 
 PyObject* size_of(const Arguments& given) {
@@ -197,11 +210,12 @@ PyObject* array_of(const Arguments& given) {
   });
 }
 
-// array.diagonal(offset) along the first two axes; None if there are others.
+// array.diagonal(offset) along the first two axes, or its sum; None if there are others.
+template <PyObject* (*FIND)(const Function&, PyObject*, std::int64_t)>
 PyObject* diagonal_of(const Arguments& given) {
   const auto offset = given[1] ? integer_from(given[1]) : std::optional<std::int64_t>{0};
 
-  return offset && given.end_at(2) ? diagonal(given.arrays, given[0], *offset) : none();
+  return offset && given.end_at(2) ? FIND(given.arrays, given[0], *offset) : none();
 }
 
 // In the plane of the first two axes; None if there are others.
@@ -211,21 +225,22 @@ PyObject* turned_by(const Arguments& given) {
   return quarters && given.end_at(2) ? turned(given.arrays, given[0], *quarters) : none();
 }
 
-// Whether an array has one dimension, and more than one element.
-bool is_vector(PyObject* array) {
-  const auto shape = nb::steal(shape_of(array));
-
-  return shape.is_valid() && PyTuple_CheckExact(shape.ptr()) &&
-         PyTuple_GET_SIZE(shape.ptr()) == 1 &&
-         integer_from(PyTuple_GET_ITEM(shape.ptr(), 0)).value_or(0) > 1;
-}
-
 // A vector is all of it, wherever its elements are.
 PyObject* ravel(const Arguments& given) {
-  if (!given.end_at(1)) return none();
-  return made_or(reshape(given.arrays, given[0], one_row()), [&] {
-    return Py_NewRef(arrays_are_ready() && is_vector(given[0]) ? given[0] : Py_None);
-  });
+  if (!given.end_at(1) || !arrays_are_ready()) return none();
+  return is_vector(given[0]) ? Py_NewRef(given[0]) : reshape(given.arrays, given[0], one_row());
+}
+
+// That of two vectors is the function that `extra` is.
+PyObject* inner_product(const Arguments& given) {
+  if (!arrays_are_ready() || !given[1] || !given.end_at(2)) return none();
+  if (!is_vector(given[0]) || !is_vector(given[1])) return none();
+
+  auto* const dtype = dtype_of(given[0]);
+
+  return is_inexact(dtype) && dtype == dtype_of(given[1])
+             ? PyObject_Vectorcall(given.extra, given.given, 2, nullptr)
+             : none();
 }
 
 template <Joining HOW>
@@ -254,8 +269,10 @@ constexpr std::array WAYS{
     NamedWay{"call of two", call<2>},
     NamedWay{"concatenate", join<Joining::CONCATENATE>},
     NamedWay{"copy", copy_of},
-    NamedWay{"diagonal", diagonal_of},
+    NamedWay{"diagonal", diagonal_of<diagonal>},
     NamedWay{"dtype", [](const Arguments& given) { return type_of(given[0]); }},
+    NamedWay{"empty", empty_of},
+    NamedWay{"empty_like", empty_like_of},
     NamedWay{
         "expand_dims",
         [](const Arguments& given) { return given[1] ? expanded(given[0], given[1]) : none(); }},
@@ -305,6 +322,7 @@ constexpr std::array WAYS{
              [](const Arguments& given) {
                return joined(given.arrays, Joining::HSTACK, given[0], nullptr);
              }},
+    NamedWay{"inner", inner_product},
     NamedWay{"int", [](const Arguments& given) { return converted<PyNumber_Long>(given[0]); }},
     NamedWay{"item",
              [](const Arguments& given) {
@@ -313,11 +331,11 @@ constexpr std::array WAYS{
                                  static_cast<Py_ssize_t>(given.count) - 1)
                           : none();
              }},
-    NamedWay{"len",
+    NamedWay{"itemsize",
              [](const Arguments& given) {
-               const auto length = length_of(given[0]);
+               auto* const dtype = dtype_of(given[0]);
 
-               return length ? PyLong_FromLongLong(*length) : none();
+               return dtype ? PyLong_FromLongLong(itemsize_of(dtype)) : none();
              }},
     NamedWay{"ndim",
              [](const Arguments& given) {
@@ -359,6 +377,7 @@ constexpr std::array WAYS{
                return given[1] && given[2] ? with_swapped_axes(given[0], given[1], given[2])
                                            : none();
              }},
+    NamedWay{"trace", diagonal_of<trace>},
     NamedWay{"transpose", [](const Arguments& given) { return transposed(given[0], given[1]); }},
     NamedWay{"vstack",
              [](const Arguments& given) {

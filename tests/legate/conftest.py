@@ -48,6 +48,9 @@ class _Any(str):
     __hash__ = str.__hash__
 
 
+if "TESTS_LARGE_FROM" in os.environ:
+    # and share their memory with others
+    _native.set_least_shared(int(os.environ["TESTS_LARGE_FROM"]))
 if "TESTS_APART" in os.environ:
     # whatever ends a window, it runs apart, and not before somebody uses its arrays
     _native.set_least_apart(0)
