@@ -172,3 +172,39 @@ found = counts(run)
 assert found["tasks_submitted"] == 0, found
 """
     )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "bool", "complex128"])
+def test_masks_along_dimensions_are_where_their_flags_are_set(dtype: str) -> None:
+    run_here(f"""
+def program(n):
+    x = n.array((np.arange(600) * 7 % 251).astype({dtype!r}))
+    A, T = x.reshape(30, 20), x.reshape(5, 6, 20)
+    rows = n.array(np.arange(30) * 7 % 11 < 4)
+    columns = n.array(np.arange(20) * 7 % 11 < 4)
+    six, none = rows[:6], n.array(np.zeros(30, dtype=bool))
+    one = n.array(np.arange(30) == 17)
+    F = n.array(np.arange(120).reshape(6, 20) % 7 < 3)
+    G = n.array(np.arange(30).reshape(5, 6) % 7 < 3)
+    places = n.array(np.arange(int(rows.sum())) * 3 % 20)
+    found = []
+    for _ in range(3):
+        found += [A[rows, 1], A[3, columns], A[:, columns], A[rows, 2:9], A.T[3, rows],
+                  A[rows, places], A[one, places], A[2:][rows[2:], -1], A[none, 3],
+                  T[:, six], T[1, six], T[1, :, columns], T[:, six, 3], T[2, six, 1:4],
+                  T[:, :, columns], (A + A)[rows, 4], T[2, F], T[:, F],
+                  T[G, 4], T[G, 2:4]]
+        B, S = A.copy(), T.copy()
+        B[rows, 1] = 5
+        B[3, columns] = B[4, columns]
+        B[rows, places] = A[rows, 3]
+        B[none, 3] = 1
+        B[:, columns] += B[:, columns]
+        S[:, six, 3] = S[:, six, 4]
+        S[1, :, columns] = 0
+        S[2, F] = T[1, F]
+        S[G, 4] += S[G, 5]
+        found += [B, S]
+    return found
+here(program)
+""")
