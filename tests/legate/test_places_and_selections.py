@@ -208,3 +208,32 @@ def program(n):
     return found
 here(program)
 """)
+
+
+def test_what_a_mask_selects_nothing_of_needs_no_task() -> None:
+    run_here("""
+def quick(n, a):
+    if a.size <= 4:
+        return n.sort(a)
+    p = a[a.size // 2]
+    return n.concatenate([quick(n, a[a < p]), a[a == p], quick(n, a[a > p])])
+def program(n):
+    found = []
+    for kind in ("float64", "int64", "float32"):
+        x = n.array((np.arange(90) * 37 % 61).astype(kind))
+        none, rows = x[x > 100], x.reshape(30, 3)[x[:30] > 100]
+        ordered = quick(n, x)
+        found += [
+            ordered, n.sort(none), n.argsort(none), n.cumsum(none), n.cumprod(none),
+            n.unique(none), n.flatnonzero(none), n.argwhere(none), n.diff(none),
+            *n.nonzero(none > 3), *n.where(rows > 3), *n.nonzero(rows),
+            n.repeat(none, 2), n.tile(none, 3), n.append(none, x), n.isin(none, x),
+            n.searchsorted(none, x), n.searchsorted(ordered, none),
+            n.digitize(none, ordered), n.sort(rows, axis=0), n.argsort(rows, axis=1),
+            n.cumsum(rows, axis=0), n.cumsum(rows), n.diff(rows), n.unique(rows),
+            n.repeat(rows, 2, axis=0), n.take(rows, n.array([2, 0]), axis=1),
+            none.argsort(), none.cumsum(), none.nonzero()[0],
+        ]
+    return found
+here(program)
+""")
