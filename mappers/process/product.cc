@@ -240,6 +240,16 @@ bool is_matrix(PyObject* array) {
   return shape.is_valid() && PyTuple_CheckExact(shape.ptr()) && PyTuple_GET_SIZE(shape.ptr()) == 2;
 }
 
+// Whether two matrices are a column and a row, of which many products come: a loop.
+bool are_outer(PyObject* column, PyObject* row) {
+  const auto extent = [](PyObject* matrix, Py_ssize_t dim) {
+    return PyLong_AsLongLong(PyTuple_GET_ITEM(nb::steal(shape_of(matrix)).ptr(), dim));
+  };
+
+  return extent(column, 1) == 1 && extent(row, 0) == 1 &&
+         extent(column, 0) * extent(row, 1) > MOST_POINTS;
+}
+
 }  // namespace
 
 PyObject* product(const Arguments& arguments) {
@@ -277,7 +287,7 @@ PyObject* product(const Arguments& arguments) {
 
       // others may be loops, which Python knows
       if (dtype_of(factors[0]) != dtype_of(factors[1]) || !is_matrix(factors[0]) ||
-          !is_matrix(factors[1])) {
+          !is_matrix(factors[1]) || are_outer(factors[0], factors[1])) {
         Py_RETURN_NONE;
       }
       return hosted({arguments.arrays, extra(2), factors.data(), 2, nullptr},
