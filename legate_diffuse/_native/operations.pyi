@@ -164,7 +164,8 @@ class Recipe:
             has, many ones as well; see ``know_numpy``.
         reads_many: whether it runs at least on many elements that are here.
         converts: whether sequences are as good as arrays.
-        is_sized: whether the first array must have axes and elements.
+        needs_axes: whether the first array must have some.
+        needs_elements: whether it must have some.
         orders: whether it must have no NaN.
         changes: whether the function changes its elements, which are few.
         grows: whether few elements may become many.
@@ -181,7 +182,8 @@ class Recipe:
         brings: bool,
         reads_many: bool,
         converts: bool,
-        is_sized: bool,
+        needs_axes: bool,
+        needs_elements: bool,
         orders: bool,
         changes: bool,
         grows: bool,

@@ -134,7 +134,8 @@ class Hosted:
         reads_many: bool = True,
         computes: bool = True,
         converts: bool = True,
-        is_sized: bool = False,
+        needs_axes: bool = False,
+        needs_elements: bool = False,
         orders: bool = False,
         in_blas: bool = False,
         changes: bool = False,
@@ -152,7 +153,8 @@ class Hosted:
             reads_many: whether arrays of many elements are not left to the original.
             computes: whether NumPy may warn, which cuPyNumeric does not.
             converts: whether the original makes arrays of sequences.
-            is_sized: whether it refuses a first array without axes or elements.
+            needs_axes: whether it refuses a first array without axes.
+            needs_elements: whether it refuses one without elements.
             orders: whether it refuses one with NaN.
             in_blas: whether it works in BLAS, which may use several processors.
             changes: whether it changes its first argument, an array with few
@@ -160,9 +162,10 @@ class Hosted:
             grows: whether few elements may become many: these get memory of ours.
         """
         function = self.blas.limited(function) if in_blas else function
-        how = computes, brings, reads_many, converts, is_sized, orders, changes, grows
+        how = computes, brings, reads_many, converts
+        needs = needs_axes, needs_elements
         known = function, label, kinds, counts, frozenset(keywords)
-        return self._native.Recipe(*known, *how)
+        return self._native.Recipe(*known, *how, *needs, orders, changes, grows)
 
     def recipe_of(self, recipe: Recipe, **how: bool) -> Any:
         """Return the same for a function of the table, some options aside."""
@@ -171,7 +174,8 @@ class Hosted:
             "reads_many": recipe.ends,
             "computes": recipe.may_warn,
             "converts": recipe.converts,
-            "is_sized": recipe.is_sized,
+            "needs_axes": recipe.needs_axes,
+            "needs_elements": recipe.needs_elements,
             "orders": recipe.orders,
             "in_blas": recipe.in_blas,
             "grows": recipe.grows,

@@ -125,11 +125,14 @@ class Products:
             are_vectors = len(one.shape) == len(other.shape) == 1
             return self._multiply_integers(a, b) if are_vectors else None
         if len(one.shape) == len(other.shape) == 2:
-            made = self._multiply(a, b)
             (rows, depth), (others, columns) = one.shape, other.shape
             is_outer = depth == others == 1 < min(rows, columns)
-            if made is None and is_outer and one.root.dtype in _REAL:
-                # a loop, which adds to zeros as the original does
+            is_loop = is_outer and one.root.dtype in _REAL
+            # a loop over many products can be fused with what uses them
+            waits = is_loop and rows * columns > MOST_POINTS
+            made = None if waits else self._multiply(a, b)
+            if made is None and is_loop:
+                # it adds to zeros as the original does
                 made = a * b + 0.0
             return made
         return self._with_vector(a, b, one, other)

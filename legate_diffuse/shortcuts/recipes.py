@@ -28,6 +28,7 @@ from legate_diffuse.shortcuts.ordering import (
     without_nan,
 )
 from legate_diffuse.shortcuts.refusals import (
+    OF_NOTHING,
     REFUSED,
     Function,
     along_one,
@@ -106,12 +107,14 @@ class Recipe:
         return function
 
     @property
-    def is_sized(self) -> bool:
-        """Whether the original takes the first array otherwise if it has no elements.
-
-        Or no axes.
-        """
+    def needs_axes(self) -> bool:
+        """Whether the original takes the first array otherwise if it has no axes."""
         return self.arrays > 0 and not self.is_elementwise
+
+    @property
+    def needs_elements(self) -> bool:
+        """Whether it takes that one otherwise if it has no elements."""
+        return self.needs_axes and self.name not in OF_NOTHING
 
     @property
     def in_blas(self) -> bool:

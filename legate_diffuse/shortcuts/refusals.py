@@ -202,3 +202,13 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
     ),
     "rot90": lambda m, k=1, axes=(): type(k) is not int or k % 4 == 0,
 }
+# Of which the original makes of no elements what NumPy makes of them, in a task; or it
+# ends the process.
+OF_NOTHING: Final = frozenset(
+    (
+        *("append", "isin", "repeat", "take", "tile", "unique"),
+        *("argsort", "sort", "searchsorted", "digitize"),
+        *("argwhere", "flatnonzero", "nonzero", "where"),
+        *("cumprod", "cumsum", "diff", "nancumprod", "nancumsum"),
+    )
+)

@@ -131,6 +131,18 @@ std::optional<Lines> lines_of(const LocalOperand& matrix) {
   return {};
 }
 
+// Lets a matrix of one row, or of one column, be a vector, as NumPy does; false if it is another.
+bool be_vector(LocalOperand& matrix, std::int64_t dim) {
+  const auto& form = matrix.form;
+
+  if (form.dim != 2 || form.extents[dim] != 1 || form.extents[1 - dim] < 2) return false;
+
+  const auto extent = form.extents[1 - dim], stride = form.strides[1 - dim];
+
+  matrix.show(1, &extent, &stride);
+  return true;
+}
+
 // Whether BLAS takes a matrix and a vector, of which the matrix may come first.
 bool fit(const LocalOperand& matrix, const LocalOperand& vector, bool comes_first) {
   const auto* const extents = matrix.form.extents;
@@ -208,8 +220,14 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
 
   const auto most = most_read_here();
   LocalOperand one, other;
+  auto dim = 1;
   const auto look = [&] {
-    return one.is_here(first.ptr(), false, most) && other.is_here(second.ptr(), false, most);
+    if (!one.is_here(first.ptr(), false, most) || !other.is_here(second.ptr(), false, most)) {
+      return false;
+    }
+    dim = one.form.dim == 2 && other.form.dim == 2 ? 2 : 1;
+    if (dim == 2 && !be_vector(other, 1)) be_vector(one, 0);
+    return true;
   };
 
   if (!look() || one.dtype != other.dtype) Py_RETURN_NONE;
@@ -227,21 +245,21 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
   }
 
   const auto* const signature = arrays.find({one.dtype});
-  const std::array<std::int64_t, 2> extents{matrix.form.extents[comes_first ? 0 : 1],
-                                            are_matrices ? other.form.extents[1] : 1};
+  const auto rows = comes_first ? one.form.extents[0] : 1;
+  const auto columns = other.form.dim == 2 ? other.form.extents[1] : 1;
+  const std::array<std::int64_t, 2> extents{dim == 2 ? rows : rows * columns, columns};
 
   if (!signature) Py_RETURN_NONE;
-  return new_result(arrays, signature, are_matrices ? 2 : 1, extents.data(), "matrix product", look,
-                    [&](char* to) {
-                      const auto bytes = extents[0] * extents[1] * signature->itemsize;
+  return new_result(arrays, signature, dim, extents.data(), "matrix product", look, [&](char* to) {
+    const auto bytes = rows * columns * signature->itemsize;
 
-                      // BLAS may read what it multiplies by zero
-                      std::memset(to, 0, static_cast<std::size_t>(bytes));
-                      return with_type_of_blas(one.dtype, [&](auto zero) {
-                        multiply<decltype(zero)>(one, other, to);
-                        return true;
-                      });
-                    });
+    // BLAS may read what it multiplies by zero
+    std::memset(to, 0, static_cast<std::size_t>(bytes));
+    return with_type_of_blas(one.dtype, [&](auto zero) {
+      multiply<decltype(zero)>(one, other, to);
+      return true;
+    });
+  });
 }
 
 }  // namespace legate_diffuse

@@ -131,8 +131,8 @@ bool refuses(const Recipe& recipe, PyObject* array) {
 
   const auto content = content_of(array);
 
-  return (recipe.is_sized && (content.dim == 0 || content.volume == 0)) ||
-         (recipe.orders && has_nan(array));
+  return (recipe.needs_axes && content.dim == 0) ||
+         (recipe.needs_elements && content.volume == 0) || (recipe.orders && has_nan(array));
 }
 
 }  // namespace

@@ -21,11 +21,12 @@ struct Recipe {
   PyObject* keywords;  // a frozenset
   bool may_warn;
   GivenElements given;
-  bool converts;  // whether sequences are as good as arrays
-  bool is_sized;  // whether the first array must have axes and elements
-  bool orders;    // whether it must have no NaN
-  bool changes;   // whether the function changes its elements, which are few, and returns nothing
-  bool grows;     // whether few elements may become many
+  bool converts;        // whether sequences are as good as arrays
+  bool needs_axes;      // whether the first array must have some
+  bool needs_elements;  // whether it must have some
+  bool orders;          // whether it must have no NaN
+  bool changes;  // whether the function changes its elements, which are few, and returns nothing
+  bool grows;    // whether few elements may become many
 };
 
 // Runs a recipe, which is `extra`, on copies of the elements of arrays in this process. Returns a

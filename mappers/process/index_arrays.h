@@ -4,16 +4,22 @@
 
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/copying.h"
+#include "process/extremes.h"
 #include "process/numbers.h"
+#include "process/shown.h"
 
 namespace legate_diffuse {
 
@@ -39,6 +45,34 @@ inline bool is_mask_of_rows(PyObject* key) {
 
   return count > 1 && is_array(parts[0]) && is_mask_array(parts[0]) &&
          std::all_of(parts + 1, parts + count, is_all);
+}
+
+// To search more flags is worth a task of several processors.
+inline constexpr std::int64_t MOST_SEARCHED = std::int64_t{1} << 20;
+
+inline constexpr auto FLAGS = static_cast<std::int64_t>(sizeof(std::uint64_t));
+inline constexpr std::uint64_t ALL_SET = 0x0101010101010101;
+
+// Adds the distances of elements that are a step apart and whose flags are set; returns where the
+// next one goes. Flags are hard to predict, but where many in a row are alike.
+inline std::int64_t* add_selected(const std::uint8_t* flags, std::int64_t count,
+                                  std::int64_t distance, std::int64_t step, std::int64_t* to) {
+  for (std::int64_t at = 0; at < count;) {
+    const auto end = std::min(count, at + FLAGS);
+    std::uint64_t word = 1;
+
+    if (end - at == FLAGS) std::memcpy(&word, flags + at, sizeof(word));
+    if (word == 0) {
+      at = end;
+    } else if (word == ALL_SET) {
+      for (; at < end; ++at) *to++ = distance + at * step;
+    }
+    for (; at < end; ++at) {
+      *to = distance + at * step;
+      to += flags[at] != 0;
+    }
+  }
+  return to;
 }
 
 // Calls `visit` with the distance of the first element of each row from the first one of all, in
@@ -105,5 +139,114 @@ void with_copy(std::int64_t itemsize, const Visit& visit) {
       });
   }
 }
+
+// How many dimensions an array of an index takes the place of; 0 if that is unknown.
+inline std::int64_t dims_indexed_by(PyObject* array) {
+  if (!is_mask_array(array)) return 1;
+
+  const auto shape = nanobind::steal(shape_of(array));
+
+  return shape.is_valid() && PyTuple_CheckExact(shape.ptr()) ? PyTuple_GET_SIZE(shape.ptr()) : 0;
+}
+
+// An array among the parts of an index: integers along a dimension, or a mask along one or several,
+// which is where its flags are set.
+class IndexArray {
+ public:
+  // Adds its shape to that of all places; false if it is not here, or not for these dimensions of
+  // the operand, the first of which is given.
+  bool look(PyObject* array, const LocalOperand& operand, std::int64_t first, Shape& places) {
+    view_ = view_of(array);
+    if (!view_.is_valid()) return false;
+    is_mask_ = is_mask_array(array);
+    if (!is_mask_) return elements_.is_here(view_.ptr(), false) && places.add(elements_.form);
+    if (!elements_.is_in_process(view_.ptr(), false)) return false;
+
+    auto form = elements_.form;
+
+    if (form.volume == 0 || form.volume > MOST_SEARCHED || first + form.dim > operand.form.dim ||
+        !are_alike(form.extents, operand.form.extents + first, form.dim)) {
+      return false;
+    }
+
+    const InOrder<std::uint8_t> flags{elements_};
+    const auto count = count_set(flags.elements, flags.count);
+
+    select(form, flags.elements, count, operand.byte_strides().data() + first);
+    form.dim = 1;
+    form.extents = &count;
+    return places.add(form);
+  }
+
+  [[nodiscard]] bool is_of(const LocalOperand& operand) const {
+    return elements_.root == operand.root;
+  }
+
+  // Adds the distance of each place from the first element of a dimension; false if one of the
+  // integers is outside.
+  bool add_to(std::vector<std::int64_t>& distances, const Shape& places, std::int64_t extent,
+              std::int64_t stride) {
+    if (!is_mask_) return add_integers(distances, places, extent, stride);
+
+    const auto row = static_cast<std::size_t>(places.extents[places.dim - 1]);
+
+    for (std::size_t at = 0; at < distances.size(); ++at) {
+      distances[at] += selected_[selected_.size() == 1 ? 0 : at % row];
+    }
+    return true;
+  }
+
+ private:
+  // Finds how far what `count` flags of a mask select is from the first element, in bytes.
+  void select(const Form& mask, const std::uint8_t* flags, std::int64_t count,
+              const std::int64_t* byte_strides) {
+    const auto last = mask.dim - 1;
+    Strides strides{};
+
+    // the last flags may not be set
+    selected_.resize(static_cast<std::size_t>(count) + 1);
+    std::copy_n(byte_strides, mask.dim, strides.begin());
+
+    auto* to = selected_.data();
+
+    for_each_row(mask, strides, [&](std::int64_t distance) {
+      to = add_selected(flags, mask.extents[last], distance, strides[last], to);
+      flags += mask.extents[last];
+    });
+    selected_.pop_back();
+  }
+
+  bool add_integers(std::vector<std::int64_t>& distances, const Shape& places, std::int64_t extent,
+                    std::int64_t stride) {
+    auto* to = distances.data();
+    bool are_inside = true;
+
+    return elements_.broadcast(places.extents.data(), places.dim) &&
+           for_each_row_of_integers(
+               elements_,
+               [&](auto integer, const char* from, std::int64_t count, std::int64_t step) {
+                 auto* next = to;
+                 bool is_inside = true;
+
+                 to += count;
+                 for (auto* const end = to; next < end; from += step) {
+                   std::memcpy(&integer, from, sizeof(integer));
+
+                   const auto place =
+                       static_cast<std::int64_t>(integer) + (integer < 0 ? extent : 0);
+
+                   is_inside &= place >= 0 && place < extent;
+                   *next++ += place * stride;
+                 }
+                 are_inside &= is_inside;
+               }) &&
+           are_inside;
+  }
+
+  nanobind::object view_;
+  LocalOperand elements_;
+  bool is_mask_{};
+  std::vector<std::int64_t> selected_;  // distances in bytes
+};
 
 }  // namespace legate_diffuse

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "process/arrays.h"
@@ -29,33 +30,6 @@ namespace {
 
 // So many elements are written here: to hand the arrays to a task takes longer.
 constexpr std::int64_t MOST_WRITTEN = std::int64_t{1} << 20;
-// To search more elements is worth a task of several processors.
-constexpr std::int64_t MOST_SEARCHED = std::int64_t{1} << 20;
-
-constexpr auto FLAGS = static_cast<std::int64_t>(sizeof(std::uint64_t));
-constexpr std::uint64_t ALL_SET = 0x0101010101010101;
-
-// Adds the distances of elements that are a step apart and whose flags are set; returns where the
-// next one goes. Flags are hard to predict, but where many in a row are alike.
-std::int64_t* add_selected(const std::uint8_t* flags, std::int64_t count, std::int64_t distance,
-                           std::int64_t step, std::int64_t* to) {
-  for (std::int64_t at = 0; at < count;) {
-    const auto end = std::min(count, at + FLAGS);
-    std::uint64_t word = 1;
-
-    if (end - at == FLAGS) std::memcpy(&word, flags + at, sizeof(word));
-    if (word == 0) {
-      at = end;
-    } else if (word == ALL_SET) {
-      for (; at < end; ++at) *to++ = distance + at * step;
-    }
-    for (; at < end; ++at) {
-      *to = distance + at * step;
-      to += flags[at] != 0;
-    }
-  }
-  return to;
-}
 
 // What an index with arrays selects of an operand: at each of some places an element, or a row of
 // them, along the dimensions that have no places.
@@ -83,7 +57,8 @@ class Places {
       if (std::int64_t index{}; is_places || read_index(part, index)) {
         is_split = is_split || is_over;
         if (axis_ < 0) axis_ = dim;
-        if (is_places && !add(part, dim++)) return false;
+        if (is_places && !add(part, dim)) return false;
+        if (is_places) dim += widths_[num_arrays_ - 1];
       } else if (part == Py_None || PySlice_Check(part)) {
         is_over = axis_ >= 0;
         ++dim;
@@ -103,7 +78,7 @@ class Places {
 
   // Finds the places in what the basic index shows; false if arrays are not here, or have others.
   bool find(const LocalOperand& operand, bool changes) {
-    return is_mask ? find_selected(operand, changes) : find_integers(operand, changes);
+    return is_mask ? find_selected(operand, changes) : find_along(operand, changes);
   }
 
   // Copies elements between the places, at one end, and others one after the other, the strides of
@@ -151,22 +126,31 @@ class Places {
 
  private:
   bool add(PyObject* array, std::int64_t dim) {
-    if (num_arrays_ == LEGATE_MAX_DIM) return false;
+    const auto width = dims_indexed_by(array);
+
+    if (num_arrays_ == LEGATE_MAX_DIM || width == 0) return false;
     if (axis_ < 0) axis_ = dim;
     arrays_[num_arrays_] = array;
+    widths_[num_arrays_] = width;
     dims_[num_arrays_++] = dim;
     return true;
   }
 
-  static nb::object basic_part(PyObject* key) {
+  [[nodiscard]] nb::object basic_part(PyObject* key) const {
     static auto* const all = PySlice_New(nullptr, nullptr, nullptr);
-    const auto count = PyTuple_GET_SIZE(key);
-    auto made = owned(PyTuple_New(count));
+    auto* const begin = widths_.begin();
+    const auto added = std::accumulate(begin, begin + num_arrays_, std::int64_t{}) -
+                       static_cast<std::int64_t>(num_arrays_);
+    auto made = owned(PyTuple_New(PyTuple_GET_SIZE(key) + added));
+    auto* width = begin;
 
-    for (Py_ssize_t at = 0; at < count; ++at) {
+    for (Py_ssize_t at = 0, to = 0; at < PyTuple_GET_SIZE(key); ++at) {
       auto* const part = PyTuple_GET_ITEM(key, at);
+      const auto is_places = is_array(part);
 
-      PyTuple_SET_ITEM(made.ptr(), at, Py_NewRef(is_array(part) ? all : part));
+      for (auto count = is_places ? *width++ : 1; count > 0; --count) {
+        PyTuple_SET_ITEM(made.ptr(), to++, Py_NewRef(is_places ? all : part));
+      }
     }
     return made;
   }
@@ -215,33 +199,31 @@ class Places {
     return join_shapes();
   }
 
-  // Elements, or rows, at integers along some dimensions.
-  bool find_integers(const LocalOperand& operand, bool changes) {
+  // Elements, or rows, at integers or at the set flags of masks along some dimensions.
+  bool find_along(const LocalOperand& operand, bool changes) {
     const auto& form = operand.form;
     const auto strides = operand.byte_strides();
-    std::array<nb::object, LEGATE_MAX_DIM> views;
-    std::array<LocalOperand, LEGATE_MAX_DIM> along;
+    std::array<IndexArray, LEGATE_MAX_DIM> along;
 
-    if (dims_[num_arrays_ - 1] >= form.dim) return false;
+    if (dims_[num_arrays_ - 1] + widths_[num_arrays_ - 1] > form.dim) return false;
     for (std::size_t at = 0; at < num_arrays_; ++at) {
-      views[at] = view_of(arrays_[at]);
-      if (!views[at].is_valid() || !along[at].is_here(views[at].ptr(), false) ||
-          (changes && along[at].root == operand.root) || !places.add(along[at].form)) {
+      if (!along[at].look(arrays_[at], operand, dims_[at], places) ||
+          (changes && along[at].is_of(operand))) {
         return false;
       }
     }
     distances_.resize(static_cast<std::size_t>(places.volume()));
     for (std::size_t at = 0; at < num_arrays_; ++at) {
-      if (!along[at].broadcast(places.extents.data(), places.dim) ||
-          !add_places(along[at], form.extents[dims_[at]], strides[dims_[at]])) {
+      if (!along[at].add_to(distances_, places, form.extents[dims_[at]], strides[dims_[at]])) {
         return false;
       }
     }
-    for (std::int64_t d = 0; d < form.dim; ++d) {
-      if (std::find(dims_.begin(), dims_.begin() + num_arrays_, d) != dims_.begin() + num_arrays_) {
-        continue;
+    for (std::int64_t d = 0, at = 0; d < form.dim; ++d) {
+      if (at < static_cast<std::int64_t>(num_arrays_) && d == dims_[at]) {
+        d += widths_[at++] - 1;
+      } else {
+        keep(operand, d);
       }
-      keep(operand, d);
     }
     return join_shapes();
   }
@@ -264,33 +246,9 @@ class Places {
     return true;
   }
 
-  // False if one of the integers is outside.
-  bool add_places(const LocalOperand& integers, std::int64_t extent, std::int64_t stride) {
-    auto* to = distances_.data();
-    bool are_inside = true;
-
-    return for_each_row_of_integers(
-               integers,
-               [&](auto integer, const char* from, std::int64_t count, std::int64_t step) {
-                 auto* next = to;
-                 bool is_inside = true;
-
-                 to += count;
-                 for (auto* const end = to; next < end; from += step) {
-                   std::memcpy(&integer, from, sizeof(integer));
-
-                   const auto place = integer + (integer < 0 ? extent : 0);
-
-                   is_inside &= place >= 0 && place < extent;
-                   *next++ += place * stride;
-                 }
-                 are_inside &= is_inside;
-               }) &&
-           are_inside;
-  }
-
   std::array<PyObject*, LEGATE_MAX_DIM> arrays_;
-  std::array<std::int64_t, LEGATE_MAX_DIM> dims_;  // along which they have places
+  std::array<std::int64_t, LEGATE_MAX_DIM> dims_;    // the first along which they have places
+  std::array<std::int64_t, LEGATE_MAX_DIM> widths_;  // along how many they have
   std::size_t num_arrays_{};
   std::int64_t axis_{-1};  // the first dimension of places among those of the shape
   nb::object basic_;

@@ -234,6 +234,16 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   return made.array.release().ptr();
 }
 
+// Whether two matrices are a column and a row, of which many products come: a loop.
+bool are_outer(PyObject* column, PyObject* row) {
+  const auto extent = [](PyObject* matrix, Py_ssize_t dim) {
+    return PyLong_AsLongLong(PyTuple_GET_ITEM(nb::steal(shape_of(matrix)).ptr(), dim));
+  };
+
+  return extent(column, 1) == 1 && extent(row, 0) == 1 &&
+         extent(column, 0) * extent(row, 1) > MOST_POINTS;
+}
+
 }  // namespace
 
 PyObject* product(const Arguments& arguments) {
@@ -271,7 +281,7 @@ PyObject* product(const Arguments& arguments) {
 
       // others may be loops, which Python knows
       if (dtype_of(factors[0]) != dtype_of(factors[1]) || !length_of(factors[0], 2) ||
-          !length_of(factors[1], 2)) {
+          !length_of(factors[1], 2) || are_outer(factors[0], factors[1])) {
         Py_RETURN_NONE;
       }
       return hosted({arguments.arrays, extra(2), factors.data(), 2, nullptr},

@@ -269,8 +269,8 @@ using Counts = std::tuple<std::size_t, std::size_t, std::size_t>;
 
 void make_recipe(Recipe* recipe, nb::handle function, std::string label, std::string kinds,
                  const Counts& counts, nb::handle keywords, bool may_warn, bool brings,
-                 bool reads_many, bool converts, bool is_sized, bool orders, bool changes,
-                 bool grows) {
+                 bool reads_many, bool converts, bool needs_axes, bool needs_elements, bool orders,
+                 bool changes, bool grows) {
   const auto [least, most, arrays] = counts;
   const auto given = brings       ? GivenElements::BROUGHT
                      : reads_many ? GivenElements::HERE
@@ -286,7 +286,8 @@ void make_recipe(Recipe* recipe, nb::handle function, std::string label, std::st
                       may_warn,
                       given,
                       converts,
-                      is_sized,
+                      needs_axes,
+                      needs_elements,
                       orders,
                       changes,
                       grows};

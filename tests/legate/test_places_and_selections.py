@@ -172,3 +172,68 @@ found = counts(run)
 assert found["tasks_submitted"] == 0, found
 """
     )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "bool", "complex128"])
+def test_masks_along_dimensions_are_where_their_flags_are_set(dtype: str) -> None:
+    run_here(f"""
+def program(n):
+    x = n.array((np.arange(600) * 7 % 251).astype({dtype!r}))
+    A, T = x.reshape(30, 20), x.reshape(5, 6, 20)
+    rows = n.array(np.arange(30) * 7 % 11 < 4)
+    columns = n.array(np.arange(20) * 7 % 11 < 4)
+    six, none = rows[:6], n.array(np.zeros(30, dtype=bool))
+    one = n.array(np.arange(30) == 17)
+    F = n.array(np.arange(120).reshape(6, 20) % 7 < 3)
+    G = n.array(np.arange(30).reshape(5, 6) % 7 < 3)
+    places = n.array(np.arange(int(rows.sum())) * 3 % 20)
+    found = []
+    for _ in range(3):
+        found += [A[rows, 1], A[3, columns], A[:, columns], A[rows, 2:9], A.T[3, rows],
+                  A[rows, places], A[one, places], A[2:][rows[2:], -1], A[none, 3],
+                  T[:, six], T[1, six], T[1, :, columns], T[:, six, 3], T[2, six, 1:4],
+                  T[:, :, columns], (A + A)[rows, 4], T[2, F], T[:, F],
+                  T[G, 4], T[G, 2:4]]
+        B, S = A.copy(), T.copy()
+        B[rows, 1] = 5
+        B[3, columns] = B[4, columns]
+        B[rows, places] = A[rows, 3]
+        B[none, 3] = 1
+        B[:, columns] += B[:, columns]
+        S[:, six, 3] = S[:, six, 4]
+        S[1, :, columns] = 0
+        S[2, F] = T[1, F]
+        S[G, 4] += S[G, 5]
+        found += [B, S]
+    return found
+here(program)
+""")
+
+
+def test_what_a_mask_selects_nothing_of_needs_no_task() -> None:
+    run_here("""
+def quick(n, a):
+    if a.size <= 4:
+        return n.sort(a)
+    p = a[a.size // 2]
+    return n.concatenate([quick(n, a[a < p]), a[a == p], quick(n, a[a > p])])
+def program(n):
+    found = []
+    for kind in ("float64", "int64", "float32"):
+        x = n.array((np.arange(90) * 37 % 61).astype(kind))
+        none, rows = x[x > 100], x.reshape(30, 3)[x[:30] > 100]
+        ordered = quick(n, x)
+        found += [
+            ordered, n.sort(none), n.argsort(none), n.cumsum(none), n.cumprod(none),
+            n.unique(none), n.flatnonzero(none), n.argwhere(none), n.diff(none),
+            *n.nonzero(none > 3), *n.where(rows > 3), *n.nonzero(rows),
+            n.repeat(none, 2), n.tile(none, 3), n.append(none, x), n.isin(none, x),
+            n.searchsorted(none, x), n.searchsorted(ordered, none),
+            n.digitize(none, ordered), n.sort(rows, axis=0), n.argsort(rows, axis=1),
+            n.cumsum(rows, axis=0), n.cumsum(rows), n.diff(rows), n.unique(rows),
+            n.repeat(rows, 2, axis=0), n.take(rows, n.array([2, 0]), axis=1),
+            none.argsort(), none.cumsum(), none.nonzero()[0],
+        ]
+    return found
+here(program)
+""")
