@@ -276,8 +276,7 @@ class Root:
         # kept before it is used, whatever a signal handler raises in between
         self.mapped = physical
         is_seen = self.shared or type(physical) is Given
-        keeper = None if is_seen else (physical, self.real)
-        self.small_array().map(address, keeper)
+        self.small_array().map(address, None if is_seen else (physical, self.real))
 
     def use(self, elements: Any) -> None:
         """Let the elements lie in memory of the application's, which it holds for good.
