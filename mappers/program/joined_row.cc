@@ -6,6 +6,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "program/loops.h"
+
 namespace legate_diffuse {
 
 namespace {
@@ -237,7 +239,7 @@ void JoinedRow::run_turns(const KernelCode& code, std::int64_t points, const cha
   const std::array<std::int64_t, 3> extents{kernel_turns_, points, 0};
   Position turn{};
 
-  while (true) {
+  do {
     for (std::size_t index = 0; index < arguments_.size(); ++index) {
       if (!arguments_[index].takes_turns) continue;
       if (!arguments_[index].is_packed) passed_[index] = memory_[index];
@@ -247,17 +249,8 @@ void JoinedRow::run_turns(const KernelCode& code, std::int64_t points, const cha
     for (std::size_t index = 0; index < arguments_.size(); ++index) {
       if (arguments_[index].takes_turns) unpack(index, points);
     }
-    auto dim = turns_dim_;
-    for (; dim > 0; --dim) {
-      if (++turn[dim - 1] < turns_[dim - 1]) {
-        advance(dim - 1, 1);
-        break;
-      }
-      advance(dim - 1, 1 - turns_[dim - 1]);
-      turn[dim - 1] = 0;
-    }
-    if (dim == 0) return;
-  }
+  } while (next_position(turn, turns_dim_, turns_,
+                         [&](std::size_t dim, std::int64_t steps) { advance(dim, steps); }));
 }
 
 void JoinedRow::advance(std::size_t dim, std::int64_t turns) {

@@ -112,20 +112,11 @@ class LoopNest : public Loops<MAX_DIM> {
                                               dim_ > 0 ? extents_[dim_ - 1] : 1, unread_};
     const auto outer_dim = dim_ > 2 ? dim_ - 2 : 0;
     typename Loops<MAX_DIM>::Strides position{};
-    while (true) {
+    do {
       legate_diffuse_run_rows(kernel.code, pointers_.data(), kernel_strides_.data(), extents.data(),
                               scalars);
-      auto dim = outer_dim;
-      for (; dim > 0; --dim) {
-        if (++position[dim - 1] < extents_[dim - 1]) {
-          advance(dim - 1, 1);
-          break;
-        }
-        advance(dim - 1, 1 - extents_[dim - 1]);
-        position[dim - 1] = 0;
-      }
-      if (dim == 0) return;
-    }
+    } while (next_position(position, outer_dim, extents_,
+                           [&](std::size_t dim, std::int64_t steps) { advance(dim, steps); }));
   }
 
   void advance(std::size_t dim, std::int64_t steps) {

@@ -12,6 +12,22 @@
 
 namespace legate_diffuse {
 
+// Moves on by one position of some loops, the outermost first; `advance` gets the number of each
+// loop that is moved along, and the steps. False behind the last position, where the first one
+// follows.
+template <typename Position, typename Advance>
+bool next_position(Position& at, std::size_t dim, const Position& extents, Advance&& advance) {
+  for (; dim > 0; --dim) {
+    if (++at[dim - 1] < extents[dim - 1]) {
+      advance(dim - 1, 1);
+      return true;
+    }
+    advance(dim - 1, 1 - extents[dim - 1]);
+    at[dim - 1] = 0;
+  }
+  return false;
+}
+
 // The loops of a perfect nest over several arguments, the outermost one first, and the memory that
 // they move along. MAX_DIM is the largest number of dimensions. Loops that are reset and used again
 // keep their memory.
@@ -64,17 +80,17 @@ class Loops {
     }
   }
 
-  void swap_dims(std::size_t a, std::size_t b) {
-    std::swap(extents_[a], extents_[b]);
-    for (auto& strides : strides_) std::swap(strides[a], strides[b]);
-  }
-
   std::size_t dim_{};
   std::array<std::int64_t, MAX_DIM> extents_{};
   std::vector<char*> pointers_;
   std::vector<Strides> strides_;
 
  private:
+  void swap_dims(std::size_t a, std::size_t b) {
+    std::swap(extents_[a], extents_[b]);
+    for (auto& strides : strides_) std::swap(strides[a], strides[b]);
+  }
+
   // Along dimensions that the nest lacks the index is 0.
   void add_indices(std::int64_t indices) {
     for (std::size_t from_last = 0; indices >> from_last != 0; ++from_last) {
