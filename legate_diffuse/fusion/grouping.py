@@ -58,11 +58,8 @@ def _place(groups: list[Group], position: int, task: IndexTask) -> None:
     before = reachable(groups, [task])
     takers = (g for g in before if g.fused and refuse(g, task) is None)
     group = next(takers, None)
-    if (
-        task.reductions
-        and not task.scalar
-        and (group is None or all(map(_fills, group.members)))
-    ):
+    only_fills = group is None or (task.single and all(map(_fills, group.members)))
+    if task.reductions and not task.scalar and only_fills:
         # rather into the loop that makes what is reduced
         group = _past_fills(groups, task) or group
     if group is None:
@@ -98,11 +95,17 @@ def _past_fills(groups: list[Group], task: IndexTask) -> Group | None:
 
 
 def _fills_of(group: Group, task: IndexTask) -> dict[int, IndexTask] | None:
-    """Return what a group fills of what a task touches; None if it does more there."""
+    """Return what a group fills of what a task touches; None if it does more there.
+
+    Points combine results when a task has ended, so nothing is gained there by taking
+    fills out of other loops.
+    """
     if not group.conflicts(task):
         return {}
-    own = {n: each for n, each in group.by_position.items() if conflicts(each, task)}
-    return own if group.fused and all(map(_fills, own.values())) else None
+    members = group.by_position
+    own = {n: each for n, each in members.items() if conflicts(each, task)}
+    filled = own if task.single else members
+    return own if group.fused and all(map(_fills, filled.values())) else None
 
 
 def _without(fills: Mapping[int, IndexTask], group: Group) -> Group | None:
