@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "program/elements.h"
 #include "program/loops.h"
 
 namespace legate_diffuse {
@@ -50,15 +51,6 @@ void copy(std::int64_t itemsize, Rest... rest) {
     default:
       return copy<IN, 16>(rest...);
   }
-}
-
-// Whether memory goes on in equal steps along loops.
-template <typename Position>
-bool goes_on(std::size_t dim, const Position& extents, const Position& strides) {
-  for (std::size_t d = 1; d < dim; ++d) {
-    if (strides[d - 1] != strides[d] * extents[d]) return false;
-  }
-  return true;
 }
 
 // The loops that a kernel can run along as a row: its points update elements of their own, or all
@@ -108,7 +100,6 @@ bool JoinedRow::prepare(const KernelCode& code, const Extents& extents, const St
   const auto updates = num_points(extents, updating) > num_points(extents, folding);
   auto joined = updates ? updating : folding;
 
-  if (num_points(extents, joined) < least) return false;
   // an index of a point grows in equal steps
   if (code.indices != 0) joined = longest(extents, joined);
   if (num_points(extents, joined) < least) return false;
@@ -150,15 +141,14 @@ void JoinedRow::add_argument(const KernelArgument& argument, const std::int64_t*
   if ((flags & KernelArgument::UPDATED) != 0) {
     flags = updates ? KernelArgument::READ | KernelArgument::WRITE : KernelArgument::INVARIANT;
   }
-  const auto inner = added.along_row[row - 1];
   const auto stands = (flags & KernelArgument::INVARIANT) != 0;
   const auto is_memory = (flags & KernelArgument::INDEX) == 0;
-  const auto is_in_order =
-      inner == argument.itemsize && goes_on(row, row_extents_, added.along_row);
+  const auto is_in_order = are_in_order(static_cast<std::int64_t>(row), row_extents_.data(),
+                                        added.along_row.data(), argument.itemsize);
 
   added.itemsize = argument.itemsize;
   added.is_packed = is_memory && !stands && !is_in_order;
-  added.step = added.is_packed ? argument.itemsize : inner;
+  added.step = added.is_packed ? argument.itemsize : added.along_row[row - 1];
   added.reads = (flags & KernelArgument::READ) != 0;
   added.writes = (flags & KernelArgument::WRITE) != 0;
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from test_read_later import MAPPED
-from test_runs_apart import APART
+from test_runs_apart import run_beside
 from test_small_arrays import HALVED, run_here
 from tiers import some
 
@@ -79,26 +79,7 @@ READERS = {
 
 @pytest.mark.parametrize("what", READERS)
 def test_readers_beside_windows_that_run_apart(what: str) -> None:
-    run_here(
-        MAPPED
-        + HALVED
-        + APART
-        + f"""
-def program(n):
-    {KEEP}
-    x, y = begun(n)
-    {READERS[what].strip()}
-    return found
-for _ in range(3):
-    program(cn)
-for thread in (False, True):
-    _native.use_background_thread(thread)
-    before = _native.num_run_apart()
-    agree(program)
-    assert _native.num_run_apart() > before
-_native.set_least_apart(2**17)
-"""
-    )
+    run_beside(f"{KEEP}\n    {READERS[what].strip()}", MAPPED)
 
 
 # Programs of random steps over matrices of one shape, whose windows run apart, and

@@ -58,15 +58,19 @@ NEXT = {
 }
 
 
-@pytest.mark.parametrize("what", NEXT)
-def test_who_uses_arrays_waits(what: str) -> None:
+def run_beside(steps: str, known: str = "") -> None:
+    """Compare steps after windows that run apart with NumPy, with and without a thread.
+
+    They put what is compared into ``found``, and may use what is ``known``.
+    """
     run_here(
-        HALVED
+        known
+        + HALVED
         + APART
         + f"""
 def program(n):
     x, y = begun(n)
-    {NEXT[what]}
+    {steps}
     return found
 # plans are made, windows are noted
 for _ in range(3):
@@ -79,6 +83,11 @@ for thread in (False, True):
 _native.set_least_apart(2**17)
 """
     )
+
+
+@pytest.mark.parametrize("what", NEXT)
+def test_who_uses_arrays_waits(what: str) -> None:
+    run_beside(NEXT[what])
 
 
 def test_memory_that_is_seen_is_not_left_behind() -> None:
