@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 
 #include "program/elements.h"
@@ -95,6 +96,12 @@ std::vector<bool> longest(const JoinedRow::Extents& extents, const std::vector<b
 
 bool JoinedRow::prepare(const KernelCode& code, const Extents& extents, const Strides& strides,
                         std::int64_t least) {
+  // small arrays come here with every operation
+  if (std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>{}) <
+      least) {
+    return false;
+  }
+
   const auto folding = loops_of_row(code, extents, strides, false);
   const auto updating = loops_of_row(code, extents, strides, true);
   const auto updates = num_points(extents, updating) > num_points(extents, folding);
