@@ -22,7 +22,7 @@ _STORE = re.compile(
 )
 _VIEW = re.compile(
     r"view %(?P<store>\d+)\.(?P<id>\d+) shape (?P<shape>\d+)"
-    r" (?P<points>none|one|many)"
+    r" (?P<points>none|one|many|short)"
     r" (?:nonaffine|\[(?P<region>[^\]]*)\](?: as \((?P<dims>[^)]*)\))?)"
 )
 _TASK = re.compile(

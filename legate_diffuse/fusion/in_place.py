@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from legate_diffuse.ir import Access, Points, Privilege, View
+from legate_diffuse.ir import Access, Privilege, View
 from legate_diffuse.ir.nest import Nest, Program
 from legate_diffuse.ir.relations import shows_store
 
@@ -72,7 +72,7 @@ def _seen_as_they_are(
         if not others
         and own.privilege is privilege
         and not own.whole
-        and own.view.points is Points.MANY
+        and own.view.points.several
         and shows_store(own.view)
     ]
 

@@ -213,10 +213,10 @@ def _shape(access: Access, task: IndexTask) -> int:
 def _has_many_points(task: IndexTask) -> bool:
     """Whether a partitioned task has a pass over memory that fusion saves."""
     for view in task.writes:
-        if view.points is not Points.MANY or view.store.replicated:
+        if not view.points.several or view.store.replicated:
             return False
     return any(
-        a.view.points is Points.MANY
+        a.view.points.several
         for a in task.accesses
         if not (a.view.store.replicated and a.privilege is Privilege.REDUCE)
     )

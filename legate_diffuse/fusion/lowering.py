@@ -68,20 +68,22 @@ def lower_nest(
     if lower is None:
         return found
     scalars = _scalars(needed)
-    kernel = _kernel(needed, _arguments(accesses), scalars, lower)
+    kernel = _kernel(needed, _arguments(accesses, like.points), scalars, lower)
     return replace(found, kernel=kernel, scalars=tuple(scalars))
 
 
-def _arguments(accesses: Mapping[_Key, Access]) -> dict[_Key, Argument]:
-    """Return the arguments of a kernel."""
+def _arguments(accesses: Mapping[_Key, Access], points: Points) -> dict[_Key, Argument]:
+    """Return the arguments of the kernel of a nest over so many points."""
     streams = _streams([a.view for a in accesses.values() if a.reads and not a.whole])
     inner = _innermost([a.view for a in accesses.values()])
+    # loops that are so short are joined, or change places
+    is_short = points is Points.SHORT and inner == -1
     return {
         key: Argument(
             view.store.dtype,
             reads=access.reads,
             writes=bool(access.privilege & Privilege.WRITE),
-            broadcast=not whole and _stands(access, inner),
+            broadcast=not whole and _stands(access, inner, is_short=is_short),
             reduces=access.operator if access.privilege is Privilege.REDUCE else None,
             prefetch=not whole and access.reads and view.id in streams,
             whole=whole,
@@ -91,16 +93,19 @@ def _arguments(accesses: Mapping[_Key, Access]) -> dict[_Key, Argument]:
     }
 
 
-def _stands(access: Access, inner: int) -> bool:
+def _stands(access: Access, inner: int, *, is_short: bool) -> bool:
     """Whether all points of a row find one element, as is known before they run.
 
     Rows over which an array is reduced may be so short that loops change places.
     """
     view = access.view
-    repeats = view.dims[inner:][:1] == (REPEATED,)
-    return view.store.replicated or (
-        repeats and access.privilege is not Privilege.REDUCE
-    )
+    if view.store.replicated:
+        return True
+    if access.privilege is Privilege.REDUCE:
+        return False
+    if is_short:
+        return all(dim < 0 for dim in view.dims)
+    return view.dims[inner:][:1] == (REPEATED,)
 
 
 def _innermost(views: Sequence[View]) -> int:
@@ -165,7 +170,7 @@ def _streams(views: Sequence[View]) -> set[int]:
         view.id
         for several in of_store.values()
         for view in several
-        if view.points is Points.MANY
+        if view.points.several
         and not (view.broadcast or view.store.replicated)
         and not any(_is_ahead(other, view) for other in several)
     }

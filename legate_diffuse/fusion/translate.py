@@ -37,7 +37,8 @@ SINGLE: Final = 4
 UNDEFINED: Final = 8
 FIXED: Final = 16
 
-_POINTS: Final = (Points.NONE, Points.ONE, Points.MANY)
+_POINTS: Final = (Points.NONE, Points.ONE, Points.MANY, Points.SHORT)
+"""By what keys say of a shape: ``Layout.points``."""
 
 
 def translate(window: Any, meanings: Meanings) -> Window:

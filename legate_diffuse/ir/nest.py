@@ -119,7 +119,7 @@ def over(like: View, access: Access) -> Access:
     view = access.view
     if view.shape == like.shape and not access.whole:
         return access
-    along = REPEATED if like.points is Points.MANY else SINGLE
+    along = REPEATED if like.points.several else SINGLE
     dims = (along,) * len(like.dims)
     view = replace(view, shape=like.shape, points=like.points, dims=dims)
     return Access(access.privilege, view, access.operator)

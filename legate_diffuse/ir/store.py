@@ -19,6 +19,13 @@ class Points(enum.Enum):
     NONE = "none"
     ONE = "one"
     MANY = "many"
+    SHORT = "short"
+    """Many, in rows of a few: the loop along the last dimension is too short."""
+
+    @property
+    def several(self) -> bool:
+        """Whether there are more than one."""
+        return self in (Points.MANY, Points.SHORT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def verify_access(access: Access, where: str) -> None:
     if access.privilege & Privilege.WRITE:
         repeats = view.broadcast and view.affine and view.points is not Points.NONE
         _require(not repeats, where, "view {} repeats and is written", view.id)
-        fits = not store.replicated or view.points is not Points.MANY
+        fits = not store.replicated or not view.points.several
         _require(fits, where, "replicated store {} is written at many points", store.id)
 
 

@@ -224,7 +224,7 @@ class WindowState:
         number = shapes.get(view.shape)
         if number is None:
             number = shapes[view.shape] = len(shapes)
-            key += (number, min(layout.volume, 2), placed.outline)
+            key += (number, layout.points, placed.outline)
         else:
             key += (number, placed.outline)
         if placed.ranged or placed.free:

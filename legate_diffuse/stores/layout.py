@@ -20,8 +20,17 @@ T = TypeVar("T")
 # walks through an array element by element derives one for each.
 _MAX_DERIVED: Final = 4096
 _MAX_IN_ALL: Final = 1 << 16
+# As in mappers/program/joined_row.h.
+_SHORT_LOOP: Final = 16
 # So many shapes of new stores are remembered: a loop may have another one each time.
 _MAX_SHAPES: Final = 1 << 15
+
+
+def _points_of(shape: tuple[int, ...], volume: int) -> int:
+    """Return how many points a shape has, as the number of one of ``ir.Points``."""
+    in_short_rows = len(shape) > 1 and 1 < shape[-1] < _SHORT_LOOP
+    # squares of a loop over ever smaller ones are alike to the end
+    return 3 if in_short_rows and volume >= _SHORT_LOOP**2 else min(volume, 2)
 
 
 class Shape(tuple[int, ...]):
@@ -67,6 +76,7 @@ class Layout:
         "low",
         "packed",
         "placed",
+        "points",
         "repeated",
         "shape",
         "substorage",
@@ -97,6 +107,7 @@ class Layout:
         self.substorage = substorage
         self.affine = affine
         self.volume = math.prod(shape)
+        self.points = _points_of(shape, self.volume)
         self.derived: dict[tuple[Any, ...], Layout] = {}
         # by a client's indexing expression
         self.indexed: dict[tuple[Any, ...], Layout] = {}

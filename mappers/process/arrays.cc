@@ -40,6 +40,7 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
       view_handle{object(known.view), "_handle"},
       view_moves{object(known.view), "_moves"},
       layout_indexed{object(known.layout), "indexed"},
+      layout_points{object(known.layout), "points"},
       layout_shape{object(known.layout), "shape"},
       layout_volume{object(known.layout), "volume"},
       layout_dense{object(known.layout), "dense"},

@@ -36,7 +36,7 @@ struct ArrayFields {
   ArrayClasses classes;
   Field store_owner, store_view;
   Field view_shape, view_derived, view_real, view_handle, view_moves;
-  Field layout_indexed, layout_shape, layout_volume, layout_dense;
+  Field layout_indexed, layout_points, layout_shape, layout_volume, layout_dense;
   Field root_dtype, root_owner, root_shape, root_volume;
   // those that a root has in common with its prototype
   std::vector<Field> copied;

@@ -18,6 +18,7 @@
 #include "process/runs.h"
 #include "process/window.h"
 #include "program/elements.h"
+#include "program/joined_row.h"
 
 namespace nb = nanobind;
 
@@ -157,6 +158,14 @@ Form::Form(const std::int64_t* words) {
 
 bool Form::has_shape_of(const Form& other) const {
   return dim == other.dim && are_alike(extents, other.extents, dim);
+}
+
+std::int64_t Form::points() const {
+  const auto last = dim > 1 ? extents[dim - 1] : 0;
+  const auto in_short_rows = 1 < last && last < JoinedRow::SHORT_LOOP;
+
+  if (in_short_rows && volume >= JoinedRow::SHORT_LOOP * JoinedRow::SHORT_LOOP) return 3;
+  return std::min<std::int64_t>(volume, 2);
 }
 
 bool Form::operator==(const Form& other) const {

@@ -80,6 +80,9 @@ struct Form {
 
   [[nodiscard]] bool has_shape_of(const Form& other) const;
 
+  // How many points there are, as plans depend on it: see `Layout.points` (stores/layout.py).
+  [[nodiscard]] std::int64_t points() const;
+
   // Whether it shows the same elements, in the same shape.
   [[nodiscard]] bool operator==(const Form& other) const;
 

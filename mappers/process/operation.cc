@@ -175,8 +175,8 @@ Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
            !operands[alike].form.has_shape_of(one.form)) {
       ++alike;
     }
-    pattern[number] = same << 40 | alike << 32 | one.form.dim << 24 |
-                      std::min<std::int64_t>(one.form.volume, 2) << 16 | innermost(one.form) << 8;
+    pattern[number] = same << 40 | alike << 32 | one.form.dim << 24 | one.form.points() << 16 |
+                      innermost(one.form) << 8;
     for (std::int64_t d = 0; d < one.form.dim; ++d) {
       if (one.form.strides[d] == 0 && one.form.extents[d] > 1) pattern[number] |= 1 << d;
     }

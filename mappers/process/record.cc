@@ -4,8 +4,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
-
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/fields.h"
@@ -111,10 +109,8 @@ void describe(PyObject* state, PyObject* key, PyObject* view) {
   if (auto* const number = find(shapes, shape)) {
     append(key, number);
   } else {
-    const auto volume = PyLong_AsLongLong(known.layout_volume.of(layout));
-
     append(key, number_next(shapes, shape).ptr());
-    append(key, owned(PyLong_FromLongLong(std::min(volume, 2LL))).ptr());
+    append(key, known.layout_points.of(layout));
   }
 
   // outline, ranged, free

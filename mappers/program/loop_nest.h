@@ -74,11 +74,6 @@ class LoopNest : public Loops<MAX_DIM> {
   using Loops<MAX_DIM>::pointers_;
   using Loops<MAX_DIM>::strides_;
 
-  // Kernels are slow at short rows: a row takes 60 ns on Zen 5. Elements that are not contiguous
-  // take 1 ns for each argument. A loop along which an argument moves that should repeat is slower
-  // yet: 15 ns a point.
-  static constexpr std::int64_t SHORT_LOOP = 16;
-
   // Whether nothing moves along a loop that the kernel uses at one place, or reduces to.
   [[nodiscard]] bool repeats(const Kernel& kernel, std::size_t dim) const {
     for (std::size_t index = 0; index < strides_.size(); ++index) {
@@ -92,13 +87,13 @@ class LoopNest : public Loops<MAX_DIM> {
 
   // Whether the innermost loop is one that the kernel is fast along.
   [[nodiscard]] bool suits(const Kernel& kernel) const {
-    return extents_[dim_ - 1] >= SHORT_LOOP && repeats(kernel, dim_ - 1);
+    return extents_[dim_ - 1] >= JoinedRow::SHORT_LOOP && repeats(kernel, dim_ - 1);
   }
 
   // Whether loops that are joined suit the kernel better than the innermost one.
   bool joins(const Kernel& kernel) {
     static_assert(MAX_DIM <= JoinedRow::MAX_DIM);
-    const auto least = repeats(kernel, dim_ - 1) ? 4 * SHORT_LOOP : std::int64_t{2};
+    const auto least = repeats(kernel, dim_ - 1) ? 4 * JoinedRow::SHORT_LOOP : std::int64_t{2};
     JoinedRow::Strides strides;
 
     strides.reserve(strides_.size());

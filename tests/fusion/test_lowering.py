@@ -323,6 +323,27 @@ def test_a_broadcast_view_is_told_to_the_kernel() -> None:
     assert [a.broadcast for a in group.kernel.arguments] == [False, True]
 
 
+@pytest.mark.parametrize(("points", "is_told"), [("many", True), ("short", False)])
+def test_in_short_rows_it_is_told_only_if_it_never_moves(
+    points: str, is_told: bool
+) -> None:
+    window = parse(
+        f"""
+        store %0 int8 live
+        store %1 int8 live
+        store %2 int8 live
+        view %0.0 shape 0 {points} [:, :]
+        view %1.1 shape 0 {points} [:] as (0, *)
+        view %2.2 shape 0 {points} [3] as (*, *)
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %0.0, read %1.1, read %2.2
+        """
+    )
+    nest = lower_nest(dict(enumerate(window.tasks)), frozenset(), MEANINGS.lower)
+    assert nest is not None
+    told = [argument.broadcast for argument in nest.kernel.arguments]
+    assert told == [False, is_told, True]
+
+
 def test_work_that_feeds_only_dropped_stores_is_left_out() -> None:
     check(
         """

@@ -42,7 +42,8 @@ def regions(window: Window) -> list[str]:
     for line in render(window).splitlines():
         if line.startswith("view "):
             _, name, _, _, region = line.split(maxsplit=4)
-            lines[name] = region
+            # rows may be short or not
+            lines[name] = region.replace("short ", "many ", 1)
     return [
         lines[f"%{access.view.store.id}.{access.view.id}"]
         for task in window.tasks
