@@ -201,6 +201,13 @@ PATCHES: Final = (
         "26.06",
         "a view with one more step shows the same elements",
     ),
+    Patch(
+        "legate_diffuse/shortcuts/assignments.py",
+        "putmask asserts that a mask has all dimensions of an array, which a mask of "
+        "rows has not to which one value is assigned",
+        "26.06",
+        "a mask of elements assigns the same",
+    ),
 )
 
 # The version of ``__legate_data_interface__`` that stand-ins have; 26.7 has the next.

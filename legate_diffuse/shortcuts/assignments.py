@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
@@ -68,6 +70,23 @@ class Assignments:
                 return True
         return self._hosted.assign(array, key, value)
 
+    def of_elements(self, array: Any, key: Any, value: Any) -> Any:
+        """Return a key for the original, which a mask of rows may not be.
+
+        In ``putmask`` cuPyNumeric 26.06 asserts that it has all dimensions.
+        """
+        if (
+            type(key) is not self._client.ndarray
+            or key.dtype != bool
+            or not 0 < key.ndim < array.ndim
+            or key.shape != array.shape[: key.ndim]
+            or getattr(value, "size", 1) != 1
+            or type(value) in (list, tuple)
+        ):
+            return key
+        rest = (np.newaxis,) * (array.ndim - key.ndim)
+        return key[(..., *rest)] & np.ones(array.shape[key.ndim :], bool)
+
     def _assign_number(self, array: Any, key: Any, value: float) -> bool:
         if array._writeable and not self._doctor.is_on:
             target = find_part(array._thunk, key)
@@ -115,13 +134,14 @@ class Assignments:
         return source is not None and self._write(target, source)
 
     def _put_at(self, array: Any, key: Any, value: float) -> bool:
-        """Write a number where a mask of the array's shape says; False as above."""
+        """Write a number where a mask of foremost dimensions says; False as above."""
         target, mask = map(self._client.view_of, (array, key))
         if (
             target is None
             or mask is None
             or mask.root.dtype != "bool"
-            or mask.shape != target.shape
+            or not mask.shape
+            or mask.shape != target.shape[: len(mask.shape)]
             or mask.root is target.root
             or target.root.scalar_storage
             or not target.volume
@@ -134,6 +154,8 @@ class Assignments:
         template = self._masked[target.root.dtype]
         if source is None or template is None:
             return False
+        for dim in range(len(mask.shape), len(target.shape)):
+            mask = mask.promote(dim, target.shape[dim])
         views = [target, mask, over(source, target.shape), target]
         submit(template, views)
         return True

@@ -98,7 +98,7 @@ def _replace_set(submission: Submission) -> None:
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
         if not assign(self, key, value):
-            original(self, key, value)
+            original(self, assignments.of_elements(self, key, value), value)
 
     # native code takes numbers where it is given a function
     takes_numbers = submission.client.takes_numbers

@@ -239,11 +239,7 @@ class Hosted:
         ):
             return False
 
-        is_mask = _is_mask(plain)
-        is_of_all = is_mask and np.shape(plain) == array.shape
-        if is_mask and not is_of_all and np.size(value) == 1:
-            # the original refuses it
-            return False
+        is_of_all = _is_mask(plain) and np.shape(plain) == array.shape
         if array.size > MOST_POINTS and (
             (is_of_all and np.size(value) == 1) or not self.elements.has_arrays(key)
         ):
