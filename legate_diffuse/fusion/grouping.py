@@ -81,8 +81,10 @@ def _past_fills(groups: list[Group], task: IndexTask) -> Group | None:
         is_before = not any(map(group.conflicts, fills.values()))
         if fills and is_before and group.fused and refuse(group, task) is None:
             rest = [_without(fills, each) for each in groups[number + 1 :]]
-            first = Group.of(sorted(fills.items()))
-            groups[number:] = [first, group, *filter(None, rest)]
+            first: list[Group] = []
+            for fill in sorted(fills.items()):
+                _append(first, *fill)
+            groups[number:] = [*first, group, *filter(None, rest)]
             return group
         own = _fills_of(group, task)
         if own is None:
@@ -92,6 +94,13 @@ def _past_fills(groups: list[Group], task: IndexTask) -> Group | None:
         if any(conflicts(fill, each) for fill in fills.values() for each in others):
             return None
     return None
+
+
+def _append(groups: list[Group], position: int, task: IndexTask) -> None:
+    """Add a task to the last group, or behind it."""
+    if not groups or refuse(groups[-1], task) is not None:
+        groups.append(Group())
+    groups[-1].add(position, task)
 
 
 def _fills_of(group: Group, task: IndexTask) -> dict[int, IndexTask] | None:

@@ -356,6 +356,13 @@ REDUCTIONS = {
 }
 
 ONE_PROCESSOR = {
+    "fills over other loops stay apart before what is reduced to them": """
+        # groups: 0 fused; 1 fused LAUNCH_DOMAIN; 2 fused LAUNCH_DOMAIN
+        COPY(int8) -> (int8) shape 5: write %91.591, read %90.590  # 2
+        FILL(int64) -> (int64) shape 1: write %94.94  # 0
+        FILL(int64) -> (int64) shape 3: write %94.394  # 1
+        UNARY_RED.SUM(int8) -> (int64) shape 5: reduce(add) %94.194, read %91.591  # 2
+    """,
     "what is not partitioned is a group of its own": """
         # groups: 0 fused; 1 fused PROCESSORS; 2 fused PROCESSORS
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0

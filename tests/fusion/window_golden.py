@@ -124,6 +124,8 @@ view %94.94 shape 1 many [:]
 view %95.95 shape 2 one []
 view %94.194 shape 5 many [:] as (*, 0)
 view %90.590 shape 5 many [:] as (*, 0)
+view %91.591 shape 5 many [:] as (*, 0)
+view %94.394 shape 3 one [1:2]
 """
 
 _HEADER: Final = re.compile(r"# groups: (.*)")
