@@ -124,8 +124,11 @@ def reduce_later(function: Function, templates: Any, array: Any, axis: Any) -> A
         axis: along which; None for all elements.
     """
 
-def reduce(function: Function, array: Any, axis: Any) -> Any:
-    """Return an array reduced along an axis."""
+def reduce(function: Function, array: Any, axis: Any, keeps: bool) -> Any:
+    """Return an array reduced along an axis, which ``keeps`` one element or goes.
+
+    None if that is left to Python.
+    """
 
 def get_at_places(function: Function, array: Any, key: Any) -> Any:
     """Return ``array[key]`` for a mask of the same shape, or a key with arrays.

@@ -256,11 +256,15 @@ def _let_native_code_multiply(submission: Submission, products: Products) -> Non
         native.know_blas(*routines)
     here = hosted.recipe(products.in_blas, _NAME, INEXACT, (2, 2, 2))
     functions = products.vectors.function, products.matrices.function
-    extra = *functions, here, NARROWEST_PRODUCT
+    stacks = hosted.recipe(stacked, _NAME, INEXACT, (2, 2, 2), in_blas=True)
+    extra = *functions, here, NARROWEST_PRODUCT, stacks
     package, ndarray = importlib.import_module("cupynumeric"), submission.client.ndarray
-    submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
-    submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)
-    submission.front(ndarray, "__matmul__", "product", "self", "value", extra=extra)
+    # of what has more dimensions, "dot" has other pairs of rows and columns
+    dots = (*extra, 2)
+    submission.front(package, "dot", "product", "a", "b", "out", extra=dots)
+    submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=dots)
+    all_dims = (*extra, submission.most_dims)
+    submission.front(ndarray, "__matmul__", "product", "self", "value", extra=all_dims)
 
 
 def _replace_inner(submission: Submission) -> None:

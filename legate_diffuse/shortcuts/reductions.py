@@ -193,9 +193,7 @@ class _Reduction:
             if axis in (0, -1) and keeps is False and array.ndim == 1:
                 return self._whole(array)
             if type(axis) is int and type(keeps) is bool:
-                made = self._along_one(array, axis)
-                if keeps and made is not None:
-                    made = made[_with_axes((axis % array.ndim,), array.ndim)]
+                made = self._along_one(array, axis, keeps=keeps)
         if made is None and len(options) < 2 and named.keys() <= self._arguments:
             made = self._otherwise(array, options, named)
         return made
@@ -276,9 +274,13 @@ class _Reduction:
         self._learn(self.function, template, view)
         return made
 
-    def _along_one(self, array: Any, axis: int) -> Any:
-        made = self._along(self._found.function, array, axis)
-        return self._by_task(array, axis) if made is None else made
+    def _along_one(self, array: Any, axis: int, *, keeps: bool = False) -> Any:
+        made = self._along(self._found.function, array, axis, keeps)
+        if made is None:
+            made = self._by_task(array, axis)
+            if keeps and made is not None:
+                made = made[_with_axes((axis % array.ndim,), array.ndim)]
+        return made
 
     def _by_task(self, array: Any, axis: int) -> Any:
         made = self._later(self._found.function, self._found, array, axis)
@@ -293,7 +295,9 @@ class _Reduction:
             return None
         numbers = self._converted(array, view)
         if numbers is not array:
-            return None if numbers is None else self._along_one(numbers, axis)
+            return (
+                None if numbers is None else self._along_one(numbers, axis)
+            )
         entry = self._found[view.root.dtype, axis]
         if entry is None:
             return None

@@ -234,6 +234,10 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   return made.array.release().ptr();
 }
 
+Py_ssize_t dim_of(PyObject* array) {
+  return PyTuple_GET_SIZE(nb::steal(shape_of(array)).ptr());
+}
+
 // Whether two matrices are a column and a row, of which many products come: a loop.
 bool are_outer(PyObject* column, PyObject* row) {
   const auto extent = [](PyObject* matrix, Py_ssize_t dim) {
@@ -279,12 +283,17 @@ PyObject* product(const Arguments& arguments) {
       if (found != Py_None) return found;
       Py_DECREF(found);
 
+      const auto first = dim_of(factors[0]), second = dim_of(factors[1]);
+      const auto is_of_stack = std::max(first, second) > 2;
+      const auto is_of_matrices = first == 2 && second == 2;
+
       // others may be loops, which Python knows
-      if (dtype_of(factors[0]) != dtype_of(factors[1]) || !length_of(factors[0], 2) ||
-          !length_of(factors[1], 2) || are_outer(factors[0], factors[1])) {
+      if (dtype_of(factors[0]) != dtype_of(factors[1]) ||
+          (is_of_stack && second > PyLong_AsLongLong(extra(5))) ||
+          (!is_of_stack && (!is_of_matrices || are_outer(factors[0], factors[1])))) {
         Py_RETURN_NONE;
       }
-      return hosted({arguments.arrays, extra(2), factors.data(), 2, nullptr},
+      return hosted({arguments.arrays, extra(is_of_stack ? 4 : 2), factors.data(), 2, nullptr},
                     GivenElements::BROUGHT);
     });
   });

@@ -23,7 +23,8 @@ struct Products {
 };
 
 // a.dot(b) of the first two arguments. `extra` has the functions of vectors, and of matrices and
-// vectors, the recipe of matrices, and the number.
+// vectors, the recipe of matrices, the number, the recipe of stacks, and how many dimensions the
+// second factor has at most beside one.
 PyObject* product(const Arguments& arguments);
 
 }  // namespace legate_diffuse

@@ -114,10 +114,10 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-template <PyObject* (*make)(const Function&, PyObject* array, PyObject* argument)>
-PyObject* make_from(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard(
-      [&] { return make(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]); });
+PyObject* make_of_places(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] {
+    return get_at_places(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]);
+  });
 }
 
 PyObject* copy_of_elements(PyObject*, PyObject* array) {
@@ -127,6 +127,13 @@ PyObject* copy_of_elements(PyObject*, PyObject* array) {
 PyObject* assign_elements(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard(
       [&] { return PyBool_FromLong(put_elements(arguments[0], arguments[1], arguments[2])); });
+}
+
+PyObject* reduce_along(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] {
+    return reduce(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2],
+                  arguments[3] == Py_True);
+  });
 }
 
 PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
@@ -147,9 +154,9 @@ std::array<PyMethodDef, 7> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"elements_of", copy_of_elements, METH_O, nullptr},
     {"let_wait", fast(let_task_wait), METH_FASTCALL, nullptr},
-    {"get_at_places", fast(make_from<get_at_places>), METH_FASTCALL, nullptr},
+    {"get_at_places", fast(make_of_places), METH_FASTCALL, nullptr},
     {"put_elements", fast(assign_elements), METH_FASTCALL, nullptr},
-    {"reduce", fast(make_from<reduce>), METH_FASTCALL, nullptr},
+    {"reduce", fast(reduce_along), METH_FASTCALL, nullptr},
     {"reduce_later", fast(let_reduction_wait), METH_FASTCALL, nullptr},
 }};
 

@@ -16,7 +16,7 @@
 
 namespace legate_diffuse {
 
-PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
+PyObject* reduce(const Function& function, PyObject* array, PyObject* axis, bool keeps) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
   const auto view = view_of(array);
@@ -32,12 +32,15 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
   if (!along) Py_RETURN_NONE;
 
   const auto* const signature = function.find({source.dtype});
-  std::array<std::int64_t, LEGATE_MAX_DIM> extents{}, strides{};
+  Shape shape;
+  std::array<std::int64_t, LEGATE_MAX_DIM> strides{};
   std::int64_t volume = 1;
 
+  for (std::int64_t d = 0; d < dim; ++d) {
+    if (d != *along || keeps) shape.extents[shape.dim++] = d == *along ? 1 : source.form.extents[d];
+  }
   for (std::int64_t d = dim; d-- > 0;) {
     if (d == *along) continue;
-    extents[d < *along ? d : d - 1] = source.form.extents[d];
     strides[d] = volume;
     volume *= source.form.extents[d];
   }
@@ -45,7 +48,7 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
   if (!signature || volume < 2 || source.form.volume == 0) Py_RETURN_NONE;
   if (volume > MOST_RESULTS && source.form.volume > MOST_POINTS) Py_RETURN_NONE;
 
-  NewArray made{*signature, function.new_layout(extents.data(), dim - 1).ptr()};
+  NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
 
   if (!made.is_here(result) || !source.is_here(view.ptr(), false, MOST_REDUCED)) {
     Py_RETURN_NONE;

@@ -9,8 +9,9 @@
 namespace legate_diffuse {
 
 // Reduces an array along an axis to a new one, which the operation of `function` has as its second
-// operand, over the shape of the first. A new reference, or one to None if that is left to Python.
-PyObject* reduce(const Function& function, PyObject* array, PyObject* axis);
+// operand, over the shape of the first. The axis is kept, with one element, or dropped. A new
+// reference, or one to None if that is left to Python.
+PyObject* reduce(const Function& function, PyObject* array, PyObject* axis, bool keeps);
 
 // Lets the only element of a new array say whether any of all elements are set, or all are; false
 // if that is another reduction, or they do not lie in a row. It looks no further than to the block
