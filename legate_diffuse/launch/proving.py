@@ -68,7 +68,7 @@ class Prover:
             self._tell(found)
             return False
         plan.proven = True
-        # there may be no small extents for which all relations hold
+        # there may be none for which all relations hold, nor few elements
         self._counters.plans_proven += bool(cases)
         return True
 

@@ -42,10 +42,12 @@ def cases_of(
 ) -> Iterator[Case]:
     """Yield a window with several extents, and ways to run it then."""
     counts = len(closed.views), len(closed.shapes)
-    if how == settings.AGAIN:
-        yield from small_cases(window, *counts, ONE_WAY)
+    ways = ONE_WAY if how == settings.AGAIN else all_ways(plan.launches)
+    found = list(small_cases(window, *counts, ways))
+    yield from found
+    if how == settings.AGAIN and found:
         return
-    yield from small_cases(window, *counts, all_ways(plan.launches))
+    # also where no small extents are found for which all relations hold
     actual = _actual_instance(window, closed)
     if actual.num_elements <= _SMALL:
         yield actual, (IN_LARGE_TILES,)

@@ -267,23 +267,25 @@ def _let_native_code_multiply(submission: Submission, products: Products) -> Non
     submission.front(ndarray, "__matmul__", "product", "self", "value", extra=all_dims)
 
 
-def _replace_inner(submission: Submission) -> None:
+def _replace_functions(submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
     parameters = "a", "b", "out"
     submission.front(package, "inner", "inner", *parameters, extra=package.dot)
+    submission.front(package, "matmul", "matmul", *parameters, "casting", "dtype")
 
 
 # Around those of NumPy.
 INNER: Final = (
     Shortcut(
-        "inner products of vectors",
+        "products by functions",
         (
             ("_module.linalg_mvp", "inner"),
+            ("_module.linalg_mvp", "matmul"),
             ("_module.linalg_mvp", "dot"),
             ("_module.linalg_mvp", "_contract"),
             *CALLED,
         ),
-        _replace_inner,
+        _replace_functions,
     ),
 )
 

@@ -295,9 +295,7 @@ class _Reduction:
             return None
         numbers = self._converted(array, view)
         if numbers is not array:
-            return (
-                None if numbers is None else self._along_one(numbers, axis)
-            )
+            return None if numbers is None else self._along_one(numbers, axis)
         entry = self._found[view.root.dtype, axis]
         if entry is None:
             return None

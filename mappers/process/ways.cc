@@ -232,15 +232,24 @@ PyObject* ravel(const Arguments& given) {
 }
 
 // That of two vectors is the function that `extra` is.
-PyObject* inner_product(const Arguments& given) {
-  if (!arrays_are_ready() || !given[1] || !given.end_at(2)) return none();
-  if (!is_vector(given[0]) || !is_vector(given[1])) return none();
+// Whether two arrays, and nothing else, are given, of one type that BLAS knows.
+bool are_factors(const Arguments& given) {
+  if (!arrays_are_ready() || !given[1] || !given.end_at(2)) return false;
+  if (!is_array(given[0]) || !is_array(given[1])) return false;
 
   auto* const dtype = dtype_of(given[0]);
 
-  return is_inexact(dtype) && dtype == dtype_of(given[1])
+  return is_inexact(dtype) && dtype == dtype_of(given[1]);
+}
+
+PyObject* inner_product(const Arguments& given) {
+  return are_factors(given) && is_vector(given[0]) && is_vector(given[1])
              ? PyObject_Vectorcall(given.extra, given.given, 2, nullptr)
              : none();
+}
+
+PyObject* matrix_product(const Arguments& given) {
+  return are_factors(given) ? PyNumber_MatrixMultiply(given[0], given[1]) : none();
 }
 
 template <Joining HOW>
@@ -337,6 +346,7 @@ constexpr std::array WAYS{
 
                return dtype ? PyLong_FromLongLong(itemsize_of(dtype)) : none();
              }},
+    NamedWay{"matmul", matrix_product},
     NamedWay{"ndim",
              [](const Arguments& given) {
                const auto shape = nb::steal(shape_of(given[0]));

@@ -78,6 +78,28 @@ def test_what_is_refuted_runs_unfused_and_leaves_a_report(
     window.submitter.planner.clear()
 
 
+def test_without_small_extents_a_plan_is_run_with_its_own(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    window.submitter.planner.clear()
+    prover = window.submitter.planner._prover
+    monkeypatch.setattr(prover, "_how", settings.AGAIN)
+    monkeypatch.setattr(prover, "_is_chosen", lambda _: True)
+    monkeypatch.setattr(prover, "_warned", False)
+    monkeypatch.setattr(refuting, "small_cases", lambda *_: iter(()))
+    monkeypatch.setattr(refuting, "refute", _as_if_nothing_were_read)
+    counters = window.counters
+    monkeypatch.setattr(counters, "plans_refuted", counters.plans_refuted)
+    refuted = counters.plans_refuted
+    for start in (1, 5, 7):
+        assert numpy.array_equal(_changes(start), _right(start))
+    assert counters.plans_refuted > refuted
+    (path,) = map(Path, re.findall(r"please report (\S+)", capfd.readouterr().err))
+    assert "the program's own extents" in path.read_text("utf-8")
+    path.unlink()
+    window.submitter.planner.clear()
+
+
 PROGRAM = """
 import cupynumeric as np
 import legate_diffuse

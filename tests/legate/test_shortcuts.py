@@ -107,7 +107,7 @@ USERS = {
     ("_array.array", "ndarray.copy"): {"copies"},
     ("_array.array", "ndarray.__mul__"): {"ndarray.__mul__"},
     ("_array.array", "ndarray._convert_key"): {"slices", "assignments to slices"},
-    ("_module.linalg_mvp", "_contract"): {"products", "inner products of vectors"},
+    ("_module.linalg_mvp", "_contract"): {"products", "products by functions"},
     ("_module.array_joining", "stack"): {
         "the function stack on small arrays",
         "stack of what is here",
