@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "process/arrays.h"
@@ -61,7 +62,7 @@ class Copying {
   }
 
   // A new array whose elements `write` sets, of another type if a name is given; None if that is
-  // left to Python.
+  // left to Python, as `write` may find, too.
   template <typename Write>
   [[nodiscard]] PyObject* make(const Function& function, const Shape& shape, const Write& write,
                                std::string_view dtype = {}) {
@@ -71,8 +72,12 @@ class Copying {
     return new_result(
         function, signature, shape.dim, shape.extents.data(), name_, [&] { return look(); },
         [&](char* to) {
-          write(to);
-          return true;
+          if constexpr (std::is_void_v<decltype(write(to))>) {
+            write(to);
+            return true;
+          } else {
+            return write(to);
+          }
         });
   }
 

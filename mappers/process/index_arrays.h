@@ -182,6 +182,22 @@ class IndexArray {
     return elements_.root == operand.root;
   }
 
+  // Whether the places are integers, one behind the other.
+  [[nodiscard]] bool are_integers_in_order() const { return !is_mask_ && elements_.is_in_order(); }
+
+  // Copies what is at such integers along a dimension; false if one of them is outside.
+  bool gather(char* to, const char* from, std::int64_t extent, std::int64_t stride,
+              std::int64_t itemsize) const {
+    bool are_inside = false;
+    const auto copy_all = [&](auto integer, const char* next, std::int64_t count, std::int64_t) {
+      with_copy(itemsize, [&](const auto& copy) {
+        are_inside = gather_with(copy, integer, next, count, to, from, extent, stride, itemsize);
+      });
+    };
+
+    return for_each_row_of_integers(elements_, copy_all) && are_inside;
+  }
+
   // Adds the distance of each place from the first element of a dimension; false if one of the
   // integers is outside.
   bool add_to(std::vector<std::int64_t>& distances, const Shape& places, std::int64_t extent,
@@ -197,6 +213,26 @@ class IndexArray {
   }
 
  private:
+  // All by value: what is captured, elements that are written might be.
+  template <typename Copy, typename Integer>
+  static bool gather_with(Copy copy, Integer integer, const char* next, std::int64_t count,
+                          char* to, const char* from, std::int64_t extent, std::int64_t stride,
+                          std::int64_t itemsize) {
+    bool are_inside = true;
+
+    for (auto* const end = to + count * itemsize; to < end; to += itemsize) {
+      std::memcpy(&integer, next, sizeof(integer));
+      next += sizeof(integer);
+
+      const auto place = static_cast<std::int64_t>(integer) + (integer < 0 ? extent : 0);
+      const auto is_inside = static_cast<std::uint64_t>(place) < static_cast<std::uint64_t>(extent);
+
+      are_inside &= is_inside;
+      copy(to, from + (is_inside ? place : 0) * stride);
+    }
+    return are_inside;
+  }
+
   // Finds how far what `count` flags of a mask select is from the first element, in bytes.
   void select(const Form& mask, const std::uint8_t* flags, std::int64_t count,
               const std::int64_t* byte_strides) {
@@ -225,6 +261,8 @@ class IndexArray {
            for_each_row_of_integers(
                elements_,
                [&](auto integer, const char* from, std::int64_t count, std::int64_t step) {
+                 // not as they are captured: distances that are written might be those
+                 const auto own_extent = extent, own_stride = stride;
                  auto* next = to;
                  bool is_inside = true;
 
@@ -233,10 +271,10 @@ class IndexArray {
                    std::memcpy(&integer, from, sizeof(integer));
 
                    const auto place =
-                       static_cast<std::int64_t>(integer) + (integer < 0 ? extent : 0);
+                       static_cast<std::int64_t>(integer) + (integer < 0 ? own_extent : 0);
 
-                   is_inside &= place >= 0 && place < extent;
-                   *next++ += place * stride;
+                   is_inside &= place >= 0 && place < own_extent;
+                   *next++ += place * own_stride;
                  }
                  are_inside &= is_inside;
                }) &&

@@ -102,6 +102,21 @@ class Places {
     });
   }
 
+  // Whether elements of a vector are at integers that are one behind the other. They are copied
+  // without distances.
+  [[nodiscard]] bool is_gather() const { return is_gather_; }
+
+  // Copies them; false if one of the integers is outside, or they have changed.
+  bool gather(const LocalOperand& operand, char* to) {
+    IndexArray integers;
+    Shape found;
+
+    return integers.look(arrays_[0], operand, 0, found) && integers.are_integers_in_order() &&
+           found.volume() == volume &&
+           integers.gather(to, first_element(operand), operand.form.extents[0],
+                           operand.byte_strides()[0], operand.small->shape().itemsize);
+  }
+
   // How far the others of one place are from those of the next, which are in line.
   [[nodiscard]] std::int64_t step(const Strides& others) const {
     return others[axis_ + places.dim - 1];
@@ -212,6 +227,8 @@ class Places {
         return false;
       }
     }
+    is_gather_ = !changes && form.dim == 1 && along[0].are_integers_in_order();
+    if (is_gather_) return join_shapes();
     distances_.resize(static_cast<std::size_t>(places.volume()));
     for (std::size_t at = 0; at < num_arrays_; ++at) {
       if (!along[at].add_to(distances_, places, form.extents[dims_[at]], strides[dims_[at]])) {
@@ -250,6 +267,7 @@ class Places {
   std::array<std::int64_t, LEGATE_MAX_DIM> dims_;    // the first along which they have places
   std::array<std::int64_t, LEGATE_MAX_DIM> widths_;  // along how many they have
   std::size_t num_arrays_{};
+  bool is_gather_{};
   std::int64_t axis_{-1};  // the first dimension of places among those of the shape
   nb::object basic_;
   std::vector<std::int64_t> distances_;  // of the places from the operand's first element, in bytes
@@ -271,6 +289,10 @@ PyObject* get_at_places(const Function& function, PyObject* array, PyObject* key
   const auto itemsize = copying.itemsize();
 
   if (places.volume > MOST_POINTS) Py_RETURN_NONE;
+  if (places.is_gather()) {
+    return copying.make(function, places.shape,
+                        [&](char* to) { return places.gather(copying.source, to); });
+  }
   return copying.make(function, places.shape, [&](char* to) {
     const auto strides = row_major_strides(places.shape.dim, places.shape.extents.data(), itemsize);
     const auto* const from = copying.from();
@@ -303,16 +325,14 @@ bool put_at_places(PyObject* array, PyObject* key, PyObject* value) {
   Strides strides{};
   std::vector<char> copied;
   const auto are_rows = places.is_mask && places.row.dim > 0;
-  // else the original refuses it
-  const auto may_be_single = !are_rows || places.num_behind > 0;
 
   if (are_rows && places.volume == 0) return false;
   if (is_assignable(value)) {
-    if (!may_be_single ||
-        !convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
+    if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data())) {
       return false;
+    }
   } else if (!value_view.is_valid() || !source.is_here(value_view.ptr(), false) ||
-             source.dtype != target.dtype || !(may_be_single || source.form.volume > 1) ||
+             source.dtype != target.dtype ||
              (places.is_mask && !are_rows &&
               (source.form.dim != 1 || source.form.volume != places.volume)) ||
              !source.broadcast(extents.data(), dim)) {
