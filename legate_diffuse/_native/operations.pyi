@@ -125,9 +125,9 @@ def reduce_later(function: Function, templates: Any, array: Any, axis: Any) -> A
     """
 
 def reduce(function: Function, array: Any, axis: Any, keeps: bool) -> Any:
-    """Return an array reduced along an axis, which ``keeps`` one element or goes.
+    """Return an array reduced along an axis, or several in a tuple.
 
-    None if that is left to Python.
+    It ``keeps`` one element along each, or they go. None if that is left to Python.
     """
 
 def get_at_places(function: Function, array: Any, key: Any) -> Any:

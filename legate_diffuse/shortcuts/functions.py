@@ -15,7 +15,7 @@ import numpy as np
 from legate_diffuse.launch.few_points import MOST_POINTS
 from legate_diffuse.shortcuts.broadcast import common_shape
 from legate_diffuse.shortcuts.choices import Choices
-from legate_diffuse.shortcuts.reductions import ARGUMENTS
+from legate_diffuse.shortcuts.reductions import ARGUMENTS, front_reduction
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import (
     CALLED,
@@ -82,6 +82,8 @@ def _replace_function(name: str, submission: Submission) -> None:
         return original(a, *options, **named)
 
     original = replace(package, name, function)
+    if method in submission.reductions:
+        front_reduction(submission, package, name, method)
 
 
 def _replace_copyto(submission: Submission) -> None:

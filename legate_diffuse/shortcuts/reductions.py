@@ -8,7 +8,6 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk)
 
 from __future__ import annotations
 
-import importlib
 from functools import lru_cache, partial
 from math import prod
 from typing import Any, Final
@@ -16,18 +15,17 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.window import window
-from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.few_points import MOST_LOOPED
-from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.hosted import leave
+from legate_diffuse.shortcuts.reduction_templates import ReductionTemplates
 from legate_diffuse.shortcuts.refusals import Function, along_one
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
-from legate_diffuse.shortcuts.task import fill_and_submit, submit
+from legate_diffuse.shortcuts.task import fill_and_submit, run_at_once, submit
 from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.shortcuts.written import parameters_of
 from legate_diffuse.stores.fill import Fill
-from legate_diffuse.stores.layout import remember
 from legate_diffuse.stores.view import View
 
 # The types whose values are reduced as they are.
@@ -53,16 +51,6 @@ _FUNCTIONS: Final = {
     "prod": np.multiply,
     "max": np.maximum,
     "min": np.minimum,
-}
-# How partial results of a reduction are combined, and what it starts from: a number, or
-# the least or the greatest element of the type.
-_COMBINED: Final[dict[str, tuple[str, Any]]] = {
-    "SUM": ("ADD", 0),
-    "PROD": ("MUL", 1),
-    "MAX": ("MAX", "min"),
-    "MIN": ("MIN", "max"),
-    "ANY": ("ADD", False),
-    "ALL": ("MUL", True),
 }
 # The methods that add integers and truth values as integers of 64 bits, and those.
 _SUMS: Final = frozenset(("sum", "prod"))
@@ -100,53 +88,6 @@ DEFAULTS: Final = {
 }
 # A row of so many elements is short.
 _SHORT_ROW: Final = 64
-# At most so many shapes are remembered, of each method.
-_MAX_TEMPLATES: Final = 1024
-
-
-class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
-    """The templates of one reduction, and the identities, by type and shape.
-
-    Those of reductions along an axis by type and axis. None stands for a type without
-    a shortcut.
-    """
-
-    def __init__(self, client: Client, code: str, dtypes: frozenset[str]) -> None:
-        super().__init__()
-        self._client = client
-        config = importlib.import_module("cupynumeric.config")
-        self._code = getattr(config.UnaryRedCode, code)
-        self._dtypes = dtypes
-        operator, self._identity = _COMBINED[code]
-        self._operator = int(client.legate.ReductionOpKind[operator])
-        self.function = new_function(client)
-
-    def __missing__(self, key: tuple[Any, ...]) -> tuple[Template, Any] | None:
-        name, shape = key
-        found = self._make(name, shape) if name in self._dtypes else None
-        return remember(self, key, found, _MAX_TEMPLATES)
-
-    def _make(self, name: str, shape: tuple[int, ...] | int) -> tuple[Template, Any]:
-        client, dtype = self._client, np.dtype(name)
-        types = importlib.import_module("legate.core.types")
-        is_along = type(shape) is int
-        task = client.tasks["UNARY_RED" if is_along else "SCALAR_UNARY_RED"]
-        template = Template(client, task, 1, None, dtype)
-        template.privileges = [READ, REDUCE + self._operator]
-        code = self._code, types.int32
-        if is_along:
-            template.function = self.function
-            template.scalars = [(shape, types.int32), code, (False, types.bool_)]
-        else:
-            template.aligned = ()
-            template.privileges.reverse()
-            template.scalars = [code, (shape, (types.int64,)), (False, types.bool_)]
-        identity = self._identity
-        if isinstance(identity, str):
-            limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-            identity = getattr(limits, identity)
-        template.identity = np.array(identity, dtype).tobytes()
-        return template, client.legate.Scalar(template.identity, template.type)
 
 
 class _Reduction:
@@ -162,13 +103,14 @@ class _Reduction:
         self._arguments = arguments = ARGUMENTS[name] - {"dtype", "out"}
         self._defaults = {each: DEFAULTS[each] for each in arguments}
         code, self._dtypes = _METHODS[name]
-        self._found = _Reductions(client, code, self._dtypes)
+        self._found = ReductionTemplates(client, code, self._dtypes)
         method, kinds = _BY_NUMPY[name]
         how = {"brings": False, "orders": name in _EXTREMES}
         recipe = method, name, kinds, (1, 2, 1), arguments
         self._by_numpy = submission.by_numpy(*recipe, **how)
         self.function = new_function(client, reduces=True)
         self._apply, native = submission.apply, client.legate.native
+        self.along = self._found.function
         self._along, self._later = native.reduce, native.reduce_later
         # the types that native code knows, of reductions to one and along an axis
         self._learned: set[tuple[Any, str | None]] = set()
@@ -227,7 +169,9 @@ class _Reduction:
         if len(those) == dim:
             made = self._whole(array)
         else:
-            made = None if compares_many else self._by_numpy(array, axes)
+            made = self._along_at_once(array, axes, those)
+            if made is None and not compares_many:
+                made = self._by_numpy(array, axes)
         if made is None and self._client.view_of(array) is not None:
             # what waits is computed with the first of them; rows that are short take
             # longer to add up than to be added
@@ -239,6 +183,29 @@ class _Reduction:
         if not keeps or made is None:
             return made
         return made[_with_axes(tuple(those), dim)]
+
+    def _along_at_once(
+        self, array: Any, axes: tuple[int, ...], those: list[int]
+    ) -> Any:
+        """Reduce along several axes in one loop, as no task of cuPyNumeric's does."""
+        made = self._along(self.along, array, axes, False)
+        view = None if made is not None else self._plain_view(array)
+        if view is None or not window.runs_at_once or not view.root.is_here:
+            return made
+        shape = tuple([n for axis, n in enumerate(view.shape) if axis not in those])
+        entry = self._found[view.root.dtype, those[0]]
+        if entry is None or view.volume == 0 or prod(shape) < 2:
+            return None
+        template, identity = entry
+        made, result = self._new(template, shape)
+        target = result
+        for axis in those:
+            target = target.promote(axis, view.shape[axis])
+        fill = Fill(result, identity)
+        if not run_at_once(template, [view, target], fill):
+            return None
+        self._learn(self._found.function, template, view)
+        return made
 
     def _here(self, array: Any, *options: Any, **named: Any) -> Any:
         """Let NumPy reduce, where types stay as they are."""
@@ -275,7 +242,7 @@ class _Reduction:
         return made
 
     def _along_one(self, array: Any, axis: int, *, keeps: bool = False) -> Any:
-        made = self._along(self._found.function, array, axis, keeps)
+        made = self._along(self.along, array, axis, keeps)
         if made is None:
             made = self._by_task(array, axis)
             if keeps and made is not None:
@@ -361,6 +328,18 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     plain = written.any_type if ufunc is None else written.reduction(ufunc)
     submission.write_results(ndarray, name, plain, 2)
     original = replace(ndarray, name, reduce)
+    # the original reduces no truth values along several axes
+    takes_several = ufunc is not None
+    submission.reductions[name] = function, reduction.along, takes_several
+    front_reduction(submission, ndarray, name, name)
+
+
+def front_reduction(submission: Submission, owner: Any, name: str, method: str) -> None:
+    """Let native code try what reduces as a method does, where only axes are given."""
+    names = list(parameters_of(getattr(owner, name)))
+    before = names[: names.index("keepdims") + 1]
+    extra = submission.reductions[method]
+    submission.front(owner, name, "reduction", *before, extra=extra)
 
 
 def _is_mask(where: Any) -> bool:

@@ -108,6 +108,9 @@ class Submission:
         self.operators: dict[str, Any] = {}
         # and of universal functions of NumPy's
         self.ufuncs: dict[Any, Any] = {}
+        # and of reductions, by the names of their methods: what reduces all elements
+        # and along axes, and whether these may be several
+        self.reductions: dict[str, tuple[Any, Any, bool]] = {}
         self.called: set[type] = set()
 
     def templates_of(self, ufunc: str) -> Templates:

@@ -163,6 +163,20 @@ def fill_and_submit(fill: Fill, template: TaskTemplate, views: list[View]) -> No
         submit(template, views)
 
 
+def run_at_once(template: TaskTemplate, views: list[View], fill: Fill) -> bool:
+    """Run a fill and then a task that is none of the library's, False if they cannot.
+
+    Nothing of them waits, or is ever submitted.
+    """
+    at_once, recognizer = window.submitter.at_once, window.recognizer
+    task = TemplateTask(template, views)
+    if not at_once.take((fill,), recognizer) or not at_once.take((task,), recognizer):
+        return False
+    at_once.filled = None
+    _take_note(template, task, (task,))
+    return True
+
+
 def _let_wait(template: TaskTemplate, views: list[View], fill: Fill | None) -> bool:
     let_wait = window.submitter.native.let_wait
     return template.native is not None and let_wait(template, views, fill)

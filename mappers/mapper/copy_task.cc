@@ -22,7 +22,7 @@ class CopyTask : public legate::LegateTask<CopyTask> {
 
     if (!source || !target) return;
 
-    auto from = source->strides;
+    const auto& from = source->strides;
     const auto* first = source->pointer;
     Nest::Strides extents{};
 
@@ -39,10 +39,8 @@ class CopyTask : public legate::LegateTask<CopyTask> {
       target->pointer += (lower - target->lower[d]) * target->strides[d];
     }
 
-    const auto dim = merge_dims(store.dim(), extents.data(), target->strides.data(), from.data());
-
-    copy_elements(target->pointer, target->strides.data(), first, from.data(), dim, extents.data(),
-                  store.type().size());
+    copy_elements(target->pointer, target->strides.data(), first, from.data(), store.dim(),
+                  extents.data(), store.type().size());
   }
   static void omp_variant(legate::TaskContext context) noexcept { cpu_variant(context); }
 };

@@ -101,7 +101,6 @@ class Parts {
 
     for (const auto& each : operands) {
       Extents extents{}, steps{};
-      auto from = each.byte_strides();
       std::int64_t dim = 0;
 
       for (std::int64_t d = 0; d < shape.dim; ++d) {
@@ -109,9 +108,8 @@ class Parts {
         extents[dim] = each.form.extents[dim];
         steps[dim++] = strides[d];
       }
-      dim = merge_dims(dim, extents.data(), steps.data(), from.data());
-      copy_elements(to, steps.data(), first_element(each), from.data(), dim, extents.data(),
-                    static_cast<std::size_t>(itemsize));
+      copy_elements(to, steps.data(), first_element(each), each.byte_strides().data(), dim,
+                    extents.data(), static_cast<std::size_t>(itemsize));
       to += strides[along.axis] * (along.is_new ? 1 : each.form.extents[along.axis]);
     }
   }

@@ -21,6 +21,7 @@
 #include "process/random_numbers.h"
 #include "process/range.h"
 #include "process/rearrange.h"
+#include "process/reduction.h"
 #include "process/shown.h"
 
 namespace nb = nanobind;
@@ -257,6 +258,11 @@ PyObject* join(const Arguments& given) {
   return given.end_at(2) ? joined(given.arrays, HOW, given[0], given[1]) : none();
 }
 
+template <Joining HOW>
+PyObject* stack(const Arguments& given) {
+  return joined(given.arrays, HOW, given[0], nullptr);
+}
+
 template <bool LARGEST>
 PyObject* place_of(const Arguments& given) {
   return !is_given(given[1]) && given.end_at(2) ? place_of_extreme(given.arrays, given[0], LARGEST)
@@ -327,10 +333,7 @@ constexpr std::array WAYS{
                                         : function_of_one(given);
              }},
     NamedWay{"index", [](const Arguments& given) { return converted<as_index>(given[0]); }},
-    NamedWay{"hstack",
-             [](const Arguments& given) {
-               return joined(given.arrays, Joining::HSTACK, given[0], nullptr);
-             }},
+    NamedWay{"hstack", stack<Joining::HSTACK>},
     NamedWay{"inner", inner_product},
     NamedWay{"int", [](const Arguments& given) { return converted<PyNumber_Long>(given[0]); }},
     NamedWay{"item",
@@ -362,6 +365,7 @@ constexpr std::array WAYS{
              [](const Arguments& given) {
                return is_real(given[0]) ? Py_NewRef(given[0]) : function_of_one(given);
              }},
+    NamedWay{"reduction", reduction},
     NamedWay{"reshape",
              [](const Arguments& given) {
                if (given.names || given.count < 2) Py_RETURN_NONE;
@@ -389,10 +393,7 @@ constexpr std::array WAYS{
              }},
     NamedWay{"trace", diagonal_of<trace>},
     NamedWay{"transpose", [](const Arguments& given) { return transposed(given[0], given[1]); }},
-    NamedWay{"vstack",
-             [](const Arguments& given) {
-               return joined(given.arrays, Joining::VSTACK, given[0], nullptr);
-             }},
+    NamedWay{"vstack", stack<Joining::VSTACK>},
     NamedWay{"zeros", [](const Arguments& given) { return filled_with(given, 0); }},
     NamedWay{"zeros_like", [](const Arguments& given) { return filled_like_with(given, 0); }},
 };

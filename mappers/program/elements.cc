@@ -69,9 +69,69 @@ void copy_across(char* to, const std::int64_t* to_strides, const char* from,
   }
 }
 
-// Whether a source has its elements closer along the first of two dimensions.
-bool is_across(const std::int64_t* from_strides) {
-  return std::abs(from_strides[0]) < std::abs(from_strides[1]);
+// Copies along two dimensions of which the last one is short: block by block of the first one.
+template <std::int64_t SIZE>
+void copy_short_rows(char* to, const std::int64_t* to_strides, const char* from,
+                     const std::int64_t* from_strides, const std::int64_t* extents) {
+  constexpr std::int64_t BLOCK = 256;
+
+  for (std::int64_t i = 0; i < extents[0]; i += BLOCK) {
+    for (std::int64_t j = 0; j < extents[1]; ++j) {
+      copy_row<SIZE>(to + i * to_strides[0] + j * to_strides[1], to_strides[0],
+                     from + i * from_strides[0] + j * from_strides[1], from_strides[0],
+                     std::min(BLOCK, extents[0] - i));
+    }
+  }
+}
+
+// Along one or two dimensions.
+template <std::int64_t SIZE>
+void copy_few_dims(char* to, const std::int64_t* to_strides, const char* from,
+                   const std::int64_t* from_strides, std::int64_t dim,
+                   const std::int64_t* extents) {
+  // to begin a row takes as long as to copy so many elements
+  constexpr std::int64_t SHORT = 8;
+
+  if (dim == 1) {
+    copy_row<SIZE>(to, *to_strides, from, *from_strides, *extents);
+  } else if (extents[1] < SHORT && extents[0] > extents[1]) {
+    copy_short_rows<SIZE>(to, to_strides, from, from_strides, extents);
+  } else if (extents[0] >= SHORT && std::abs(from_strides[0]) < std::abs(from_strides[1])) {
+    copy_across<SIZE>(to, to_strides, from, from_strides, extents);
+  } else if (to_strides[1] == SIZE && from_strides[1] == SIZE) {
+    for (std::int64_t i = 0; i < extents[0]; ++i) {
+      copy_memory(to + i * to_strides[0], from + i * from_strides[0],
+                  static_cast<std::size_t>(SIZE * extents[1]));
+    }
+  } else {
+    copy_block<SIZE>(to, to_strides, from, from_strides, extents);
+  }
+}
+
+// Along dimensions of which none is left that `merge_dims` takes away.
+void copy_merged(char* to, const std::int64_t* to_strides, const char* from,
+                 const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,
+                 std::size_t itemsize) {
+  const auto size = static_cast<std::int64_t>(itemsize);
+
+  if (dim == 0) {
+    std::memcpy(to, from, itemsize);
+  } else if (dim == 1 && *to_strides == size && *from_strides == size) {
+    copy_memory(to, from, itemsize * static_cast<std::size_t>(*extents));
+  } else if (dim <= 2 && size == 8) {
+    copy_few_dims<8>(to, to_strides, from, from_strides, dim, extents);
+  } else if (dim <= 2 && size == 4) {
+    copy_few_dims<4>(to, to_strides, from, from_strides, dim, extents);
+  } else if (dim <= 2 && size == 1) {
+    copy_few_dims<1>(to, to_strides, from, from_strides, dim, extents);
+  } else if (dim <= 2 && size == 16) {
+    copy_few_dims<16>(to, to_strides, from, from_strides, dim, extents);
+  } else {
+    for (std::int64_t i = 0; i < *extents; ++i) {
+      copy_merged(to + i * *to_strides, to_strides + 1, from + i * *from_strides, from_strides + 1,
+                  dim - 1, extents + 1, itemsize);
+    }
+  }
 }
 
 }  // namespace
@@ -82,6 +142,9 @@ std::int64_t merge_dims(std::int64_t dim, std::int64_t* extents, std::int64_t* t
 
   for (std::int64_t d = 1; d < dim; ++d) {
     const auto extent = extents[d];
+
+    if (extent == 1) continue;
+
     const bool goes_on = to[last] == to[d] * extent && from[last] == from[d] * extent;
 
     if (!goes_on && extents[last] != 1) ++last;
@@ -95,30 +158,15 @@ std::int64_t merge_dims(std::int64_t dim, std::int64_t* extents, std::int64_t* t
 void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
                    const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,
                    std::size_t itemsize) {
-  const auto size = static_cast<std::int64_t>(itemsize);
+  if (dim < 2) return copy_merged(to, to_strides, from, from_strides, dim, extents, itemsize);
 
-  if (dim == 0) {
-    std::memcpy(to, from, itemsize);
-  } else if (dim == 1 && *to_strides == size && *from_strides == size) {
-    copy_memory(to, from, itemsize * *extents);
-  } else if (dim == 1 && itemsize == 8) {
-    copy_row<8>(to, *to_strides, from, *from_strides, *extents);
-  } else if (dim == 1 && itemsize == 1) {
-    copy_row<1>(to, *to_strides, from, *from_strides, *extents);
-  } else if (dim == 1 && itemsize == 4) {
-    copy_row<4>(to, *to_strides, from, *from_strides, *extents);
-  } else if (dim == 1 && itemsize == 16) {
-    copy_row<16>(to, *to_strides, from, *from_strides, *extents);
-  } else if (dim == 2 && itemsize == 8 && is_across(from_strides)) {
-    copy_across<8>(to, to_strides, from, from_strides, extents);
-  } else if (dim == 2 && itemsize == 4 && is_across(from_strides)) {
-    copy_across<4>(to, to_strides, from, from_strides, extents);
-  } else {
-    for (std::int64_t i = 0; i < *extents; ++i) {
-      copy_elements(to + i * *to_strides, to_strides + 1, from + i * *from_strides,
-                    from_strides + 1, dim - 1, extents + 1, itemsize);
-    }
-  }
+  Nest::Strides count, target, source;
+
+  std::copy_n(extents, dim, count.begin());
+  std::copy_n(to_strides, dim, target.begin());
+  std::copy_n(from_strides, dim, source.begin());
+  dim = merge_dims(dim, count.data(), target.data(), source.data());
+  copy_merged(to, target.data(), from, source.data(), dim, count.data(), itemsize);
 }
 
 std::optional<Elements> find_elements(const legate::PhysicalStore& store) {

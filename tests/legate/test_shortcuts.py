@@ -29,6 +29,7 @@ from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.shortcuts import apply, calls, reductions, shortcut
 from legate_diffuse.shortcuts import task as template_task
 from legate_diffuse.shortcuts.client import Client
+from legate_diffuse.shortcuts.reduction_templates import ReductionTemplates
 from legate_diffuse.shortcuts.shortcut import source, source_of, tokens_of
 from legate_diffuse.shortcuts.templates import PRODUCTS, Templates
 
@@ -239,7 +240,7 @@ def test_tasks_of_universal_functions_are_those_that_they_submit() -> None:
 
 def test_reductions_start_from_what_the_originals_start_from() -> None:
     for code, types in reductions._METHODS.values():
-        found = reductions._Reductions(Client(real.legate), code, types)
+        found = ReductionTemplates(Client(real.legate), code, types)
         kind = getattr(deferred.UnaryRedCode, code)
         operator = deferred._UNARY_RED_TO_REDUCTION_OPS[kind]
         for name in types:
