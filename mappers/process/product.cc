@@ -248,6 +248,16 @@ bool are_outer(PyObject* column, PyObject* row) {
          extent(column, 0) * extent(row, 1) > MOST_POINTS;
 }
 
+// Whether two arrays, and nothing else, are given, of one type that BLAS knows.
+bool are_factors(const Arguments& given) {
+  if (!arrays_are_ready() || !given[1] || !given.end_at(2)) return false;
+  if (!is_array(given[0]) || !is_array(given[1])) return false;
+
+  auto* const dtype = dtype_of(given[0]);
+
+  return is_inexact(dtype) && dtype == dtype_of(given[1]);
+}
+
 }  // namespace
 
 PyObject* product(const Arguments& arguments) {
@@ -297,6 +307,16 @@ PyObject* product(const Arguments& arguments) {
                     GivenElements::BROUGHT);
     });
   });
+}
+
+PyObject* inner_product(const Arguments& given) {
+  return are_factors(given) && is_vector(given[0]) && is_vector(given[1])
+             ? PyObject_Vectorcall(given.extra, given.given, 2, nullptr)
+             : Py_NewRef(Py_None);
+}
+
+PyObject* matrix_product(const Arguments& given) {
+  return are_factors(given) ? PyNumber_MatrixMultiply(given[0], given[1]) : Py_NewRef(Py_None);
 }
 
 }  // namespace legate_diffuse

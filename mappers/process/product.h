@@ -27,4 +27,8 @@ struct Products {
 // second factor has at most beside one.
 PyObject* product(const Arguments& arguments);
 
+// inner(a, b) of two vectors, by the function that `extra` is, and matmul(a, b), as a @ b is.
+PyObject* inner_product(const Arguments& given);
+PyObject* matrix_product(const Arguments& given);
+
 }  // namespace legate_diffuse

@@ -232,27 +232,6 @@ PyObject* ravel(const Arguments& given) {
   return is_vector(given[0]) ? Py_NewRef(given[0]) : reshape(given.arrays, given[0], one_row());
 }
 
-// That of two vectors is the function that `extra` is.
-// Whether two arrays, and nothing else, are given, of one type that BLAS knows.
-bool are_factors(const Arguments& given) {
-  if (!arrays_are_ready() || !given[1] || !given.end_at(2)) return false;
-  if (!is_array(given[0]) || !is_array(given[1])) return false;
-
-  auto* const dtype = dtype_of(given[0]);
-
-  return is_inexact(dtype) && dtype == dtype_of(given[1]);
-}
-
-PyObject* inner_product(const Arguments& given) {
-  return are_factors(given) && is_vector(given[0]) && is_vector(given[1])
-             ? PyObject_Vectorcall(given.extra, given.given, 2, nullptr)
-             : none();
-}
-
-PyObject* matrix_product(const Arguments& given) {
-  return are_factors(given) ? PyNumber_MatrixMultiply(given[0], given[1]) : none();
-}
-
 template <Joining HOW>
 PyObject* join(const Arguments& given) {
   return given.end_at(2) ? joined(given.arrays, HOW, given[0], given[1]) : none();
