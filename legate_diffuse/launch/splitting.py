@@ -78,11 +78,12 @@ def _bytes_at_once(operations: Sequence[Any], temporaries: set[Root]) -> int:
     last: dict[Root, int] = {}
     for position, operation in enumerate(operations):
         last |= {view.root: position for view in operation.views}
-    in_use: set[Root] = set()
-    most = 0
+    begun: set[Root] = set()
+    in_use = most = 0
     for position, operation in enumerate(operations):
-        used = {view.root for view in operation.views}
-        in_use |= used & temporaries
-        most = max(most, sum(root.nbytes for root in in_use))
-        in_use -= {root for root in used if last[root] == position}
+        used = {view.root for view in operation.views} & temporaries
+        in_use += sum([root.nbytes for root in used - begun])
+        begun |= used
+        most = max(most, in_use)
+        in_use -= sum([root.nbytes for root in used if last[root] == position])
     return most
