@@ -14,12 +14,12 @@ as what they come from, and go to, is. Then all operations may be in one loop.
     y = (b - r) / d
 
 So may all that is computed, element by element, of the sums that points make of their
-parts of an array: it comes with them.
+parts of an array: it comes with them, in one task, unless no kernel is known for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from legate_diffuse.ir import IndexTask, Privilege, Store, View, Window
@@ -27,12 +27,15 @@ from legate_diffuse.ir.relations import covers_store, shows_store
 from legate_diffuse.ir.task import first_accesses
 
 
-def divide_small_arrays(window: Window) -> Window:
-    """Return a window whose small arrays beside divided ones are no single ones."""
+def divide_small_arrays(window: Window, covered: Callable[[IndexTask], bool]) -> Window:
+    """Return a window whose small arrays beside divided ones are no single ones.
+
+    ``covered`` tells whether a kernel can express a task.
+    """
     tasks = [task for _, task in window.running]
     if all([task.single for task in tasks]):
         return window
-    divided = _between(window, tasks) | _computed_of_sums(window, tasks)
+    divided = _between(window, tasks) | _computed_of_sums(window, tasks, covered)
     if not divided:
         return window
     stores = {s.id: replace(s, single=False) for s in window.stores if s.id in divided}
@@ -78,7 +81,9 @@ def _between(window: Window, tasks: Sequence[IndexTask]) -> set[int]:
     return between
 
 
-def _computed_of_sums(window: Window, tasks: Sequence[IndexTask]) -> set[int]:
+def _computed_of_sums(
+    window: Window, tasks: Sequence[IndexTask], covered: Callable[[IndexTask], bool]
+) -> set[int]:
     """Return sums of divided arrays, and what is computed of these by the element.
 
     Nothing that runs on one processor may use them otherwise.
@@ -86,7 +91,7 @@ def _computed_of_sums(window: Window, tasks: Sequence[IndexTask]) -> set[int]:
     small = {s.id for s in window.stores if s.single and not s.replicated}
     found: set[int] = set()
     for task in tasks:
-        if not task.single:
+        if task.reductions and not task.single and covered(task):
             found |= small.intersection(a.view.store.id for a in task.reductions)
     if not found:
         return found

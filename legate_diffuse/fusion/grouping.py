@@ -56,8 +56,7 @@ def group_window(
 def _place(groups: list[Group], position: int, task: IndexTask) -> None:
     """Add a task to a group."""
     before = reachable(groups, [task])
-    takers = (g for g in before if g.fused and refuse(g, task) is None)
-    group = next(takers, None)
+    group = next((g for g in before if _takes(g, task, g is groups[-1])), None)
     only_fills = group is None or (task.single and all(map(_fills, group.members)))
     if task.reductions and not task.scalar and only_fills:
         # rather into the loop that makes what is reduced
@@ -68,6 +67,18 @@ def _place(groups: list[Group], position: int, task: IndexTask) -> None:
             _take_scalar_work(groups, group, task)
         groups.append(group)
     group.add(position, task)
+
+
+def _takes(group: Group, task: IndexTask, is_last: bool) -> bool:
+    """Whether a group takes a task in, which would come before the groups behind it.
+
+    A loop stays where it is rather than come before others for scalar work with which
+    it has nothing to do: what they share with it would have to be stored.
+    """
+    only_scalar = group.shape is None and not task.scalar
+    if only_scalar and not is_last and not group.conflicts(task):
+        return False
+    return group.fused and refuse(group, task) is None
 
 
 def _past_fills(groups: list[Group], task: IndexTask) -> Group | None:

@@ -43,7 +43,8 @@ class Liveness:
     ``deferrable`` are the positions of scalar tasks whose results only the application
     can read: they may wait until it does, or until the results are dead. ``undefined``
     are the ids of stores to which nothing was written before the launch, ``incomplete``
-    those of which nobody knows that the window has written all by then.
+    those of which nobody knows that the window has written all by then. ``last`` are
+    those which points change, and nobody uses afterwards.
     """
 
     nests: tuple[NestLiveness, ...]
@@ -51,6 +52,7 @@ class Liveness:
     deferrable: tuple[int, ...] = ()
     undefined: frozenset[int] = frozenset()
     incomplete: frozenset[int] = frozenset()
+    last: frozenset[int] = frozenset()
 
 
 def analyse_liveness(
@@ -169,6 +171,7 @@ def _analyse_fused(
     nests.reverse()
     deferrable: tuple[int, ...] = ()
     scratch: frozenset[int] = frozenset()
+    last: frozenset[int] = frozenset()
     if launch.partitioned:
         alone = sorted({n for nest in nests for n in (*nest.hoisted, *nest.late)})
         # another nest may compute the same, and need not store it
@@ -177,7 +180,19 @@ def _analyse_fused(
         deferrable = _deferrable(window, launch, alone, later)
     if launch.tiled or not launch.partitioned:
         scratch = _scratch(window, launch, touched_later, undefined)
-    return Liveness(tuple(nests), scratch, deferrable, undefined, incomplete)
+    if launch.tiled:
+        last = _dead(window, launch, touched_later) - scratch
+    return Liveness(tuple(nests), scratch, deferrable, undefined, incomplete, last)
+
+
+def _dead(window: Window, launch: Launch, touched_later: set[int]) -> frozenset[int]:
+    """Return the arrays that a launch changes, and nobody uses afterwards."""
+    changed = (view.store for n in launch.tasks for view in window.tasks[n].changes)
+    return frozenset(
+        store.id
+        for store in changed
+        if not (store.live or store.replicated or store.id in touched_later)
+    )
 
 
 def _analyse_nest(

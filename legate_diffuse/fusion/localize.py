@@ -14,7 +14,8 @@ fresh store, which takes the place of the old one when the task was submitted:
     nest 1: write %2[1:-1], read %1[:]
 
 If what was written is read at a distance afterwards, too, it is computed in scratch
-memory, for the tile and beyond it, and copied from there.
+memory, for the tile and beyond it, and copied from there. What nobody uses after the
+launch stays in scratch memory.
 """
 
 from __future__ import annotations
@@ -44,12 +45,13 @@ def localize(draft: LaunchDraft, numbers: Iterator[int]) -> LaunchDraft | None:
         return None
     moving, again = _crossed(divided)
     for store in sorted(moving | again):
+        is_last = store in draft.liveness.last
         localized = _localized(
             draft,
             store,
             numbers,
-            moves=store in moving,
-            in_scratch=store in again,
+            moves=store in moving and not is_last,
+            in_scratch=store in again or is_last,
         )
         if localized is None:
             return None
@@ -108,7 +110,8 @@ def _localized(
 
     It is ``in_scratch`` memory, in a fresh store to which it ``moves``, or both. None
     if the store may not move, or be copied. What was never written to is not copied:
-    Legion ends programs that read it.
+    Legion ends programs that read it. What is in scratch memory in the end is copied
+    from there only if somebody uses it after the launch.
     """
     liveness = draft.liveness
     uses = [
@@ -134,7 +137,7 @@ def _localized(
     after = [redirected(nest, store, local) for nest in draft.nests[first:]]
     if not covers and store not in liveness.undefined:
         before.append(copying(local, like, next(numbers)))
-    if in_scratch:
+    if in_scratch and store not in liveness.last:
         after.append(copying(target, replace(like, store=local), next(numbers)))
     return draft._replace(
         nests=numbered([*before, *after]),

@@ -40,7 +40,8 @@ def _window(draft: Draft) -> Draft:
 
 
 def _division(draft: Draft) -> Draft:
-    return draft._replace(window=divide_small_arrays(draft.window))
+    window = divide_small_arrays(draft.window, partial(covered, draft.meanings))
+    return draft._replace(window=window)
 
 
 def _renaming(draft: Draft) -> Draft:

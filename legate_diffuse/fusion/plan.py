@@ -92,6 +92,8 @@ class PlannedLaunch:
             somebody has asked.
         task: the number of the task that has the launch's name, once it has one.
         written: the last program of the launch, for ``launch.program``.
+        in_use: the layouts of temporaries, and how many bytes these take at once if
+            operations run one by one, for ``launch.splitting``.
         loops: of each loop over all elements its shape, and how many operations it has,
             once somebody has asked.
     """
@@ -116,6 +118,7 @@ class PlannedLaunch:
     last_uses: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     task: int | None = None
     written: Any = None
+    in_use: tuple[list[Any], int] | None = None
     loops: list[tuple[int, int]] | None = None
 
     @property

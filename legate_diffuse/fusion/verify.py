@@ -88,7 +88,7 @@ def liveness(draft: Draft) -> None:
         own = each.liveness
         complete = len(own.nests) == len(each.launch.groups)
         _require(complete, "a nest has no liveness")
-        gone = live & own.scratch.union(*(n.dropped for n in own.nests))
+        gone = live & own.scratch.union(own.last, *(n.dropped for n in own.nests))
         _require(not gone, f"live stores {sorted(gone)} are not stored")
 
 

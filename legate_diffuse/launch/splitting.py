@@ -57,8 +57,13 @@ def num_parts(
     taken = int(native.scratch_bytes(shapes, program))
     if taken <= _LEAST:
         return 1
-    temporaries = {views[n].root for n in planned.temporaries}
-    needed = _bytes_at_once([operations[n] for n in planned.tasks], temporaries)
+    layouts = [views[n].layout for n in planned.temporaries]
+    # a loop of the program has the same ones in most iterations
+    if planned.in_use is None or planned.in_use[0] != layouts:
+        temporaries = {views[n].root for n in planned.temporaries}
+        own = [operations[n] for n in planned.tasks]
+        planned.in_use = layouts, _bytes_at_once(own, temporaries)
+    needed = planned.in_use[1]
     share = int(native.memory_of_kernels()) // _SHARE
     most = max(needed, min(_TIMES * needed, max(share, _LEAST)), 1)
     # scalars and rows that are computed again do not count
@@ -78,11 +83,12 @@ def _bytes_at_once(operations: Sequence[Any], temporaries: set[Root]) -> int:
     last: dict[Root, int] = {}
     for position, operation in enumerate(operations):
         last |= {view.root: position for view in operation.views}
-    in_use: set[Root] = set()
-    most = 0
+    begun: set[Root] = set()
+    in_use = most = 0
     for position, operation in enumerate(operations):
-        used = {view.root for view in operation.views}
-        in_use |= used & temporaries
-        most = max(most, sum(root.nbytes for root in in_use))
-        in_use -= {root for root in used if last[root] == position}
+        used = {view.root for view in operation.views} & temporaries
+        in_use += sum([root.nbytes for root in used - begun])
+        begun |= used
+        most = max(most, in_use)
+        in_use -= sum([root.nbytes for root in used if last[root] == position])
     return most

@@ -242,6 +242,20 @@ def _always_undefined(found: Liveness, window: Window, launch: Launch) -> Livene
     return replace(found, undefined=undefined)
 
 
+def _last_although_live(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    """Leave what the application can read in scratch memory of points."""
+    if not launch.tiled:
+        return found
+    return replace(found, last=_changed(window, launch.tasks))
+
+
+def _last_although_used(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    """Leave what a later launch uses in scratch memory of points."""
+    if not launch.tiled:
+        return found
+    return replace(found, last=_changed(window, launch.tasks) & _dead(window))
+
+
 def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Liveness:
     if launch.fused and not launch.partitioned:
         return found
@@ -326,6 +340,8 @@ def test_points_reduce_what_they_compute_for_others_once(
         _dead_in_scratch,
         _parts_in_scratch,
         _always_undefined,
+        _last_although_live,
+        _last_although_used,
         _defer_everything,
     ],
     ids=(
@@ -340,6 +356,8 @@ def test_points_reduce_what_they_compute_for_others_once(
         "dead in scratch",
         "parts in scratch",
         "always undefined",
+        "last although live",
+        "last although used",
         "defer everything",
     ),
 )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from window_golden import covered
 from window_reader import parse
 
 from legate_diffuse.fusion.division import divide_small_arrays
@@ -70,7 +71,7 @@ def test_what_lies_between_divided_arrays_is_divided(
     tasks: str, divided: set[int]
 ) -> None:
     window = parse(COLUMNS + tasks)
-    after = divide_small_arrays(window)
+    after = divide_small_arrays(window, covered)
     was = {store.id for store in window.stores if store.single}
     assert was - {store.id for store in after.stores if store.single} == divided
     undivided = render(after).splitlines()
@@ -103,8 +104,11 @@ view %4.14 shape 2 many [1:]
 view %3.13 shape 2 many [:-1]
 view %5.5 shape 0 many []
 FILL(float64) -> (float64) shape 0: write %2.2, read %5.5
-MATVECMUL(float64, float64) -> () shape 1: reduce(add) %2.12, read %0.0, read %1.11
 """
+PRODUCT += (
+    "MATVECMUL(float64, float64) -> (float64) shape 1: "
+    "reduce(add) %2.12, read %0.0, read %1.11\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +136,19 @@ MATVECMUL(float64, float64) -> () shape 1: reduce(add) %2.12, read %0.0, read %1
     ],
 )
 def test_what_is_computed_of_sums_is_divided(tasks: str, divided: set[int]) -> None:
-    window = parse(PRODUCT + tasks)
-    after = divide_small_arrays(window)
+    _check_divided(PRODUCT + tasks, divided)
+
+
+def test_what_is_computed_of_sums_of_other_tasks_is_not_divided() -> None:
+    sums = PRODUCT.replace(
+        "MATVECMUL(float64, float64) -> (float64)", "UNKNOWN_TASK() -> ()"
+    )
+    _check_divided(sums + f"{ADD} write %4.4, read %1.1, read %2.2\n", set())
+
+
+def _check_divided(text: str, divided: set[int]) -> None:
+    window = parse(text)
+    after = divide_small_arrays(window, covered)
     was = {store.id for store in window.stores if store.single}
     assert was - {store.id for store in after.stores if store.single} == divided
 
@@ -151,7 +166,7 @@ def test_what_was_there_before_does_not_matter(before: str, divided: set[int]) -
     columns = COLUMNS.replace("%3 float64 single undefined", "%3 float64 single")
     tasks = f"{before}{FIRST}{COPY} write %3.3, read %1.1\n{LAST}"
     window = parse(columns + tasks)
-    after = divide_small_arrays(window)
+    after = divide_small_arrays(window, covered)
     was = {store.id for store in window.stores if store.single}
     assert was - {store.id for store in after.stores if store.single} == divided
 

@@ -408,6 +408,15 @@ ONE_PROCESSOR = {
         FILL(int8) -> (int8) shape 2: write %95.95  # 0
         SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %95.95, read %92.92  # 1
     """,
+    "no loop comes before others for what a reduction is filled with": """
+        # groups: 0 fused; 1 fused MOVED; 2 fused LAUNCH_DOMAIN; 3 fused LAUNCH_DOMAIN
+        COPY(int8) -> (int8) shape 0: write %92.92, read %90.90  # 1
+        COPY(int8) -> (int8) shape 1: write %91.291, read %90.290  # 2
+        FILL(int8) -> (int8) shape 2: write %95.95  # 0
+        SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %95.95, read %92.92  # 1
+        COPY(int8) -> (int8) shape 2: write %7.7, read %95.95  # 3
+        COPY(int8) -> (int8) shape 3: write %93.393, read %90.390  # 3
+    """,
     "aliasing views need loops of their own": """
         # groups: 0 fused; 1 fused TRUE_DEPENDENCE; 2 fused LAUNCH_DOMAIN
         COPY(int8) -> (int8) shape 0: write %91.91, read %90.90  # 0

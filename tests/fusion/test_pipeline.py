@@ -280,9 +280,9 @@ def test_what_is_needed_later_is_not_replaced() -> None:
     assert len(launch.scratch) == 4
 
 
-# an array that was written before, changed by points and read beside their tiles
+# a dead array that was written before, changed by points and read beside their tiles
 ON_POINTS = """
-store %0 float64 live
+store %0 float64
 store %1 float64 live
 view %0.0 shape 0 many [1:-1]
 view %1.1 shape 1 many [1:-1]
@@ -298,7 +298,15 @@ def _arguments(text: str) -> str:
     return step.render(drafts(text)["arguments"])
 
 
-def test_what_points_compute_beyond_their_tiles_is_copied_from_there() -> None:
-    text = _arguments(ON_POINTS)
+def test_what_nobody_uses_afterwards_stays_in_the_memory_of_points() -> None:
+    assert _arguments(ON_POINTS).splitlines()[:3] == [
+        "partitioned",
+        "argument %0.0 read",
+        "argument %1.1 read write",
+    ]
+
+
+def test_what_somebody_uses_afterwards_is_copied_from_there() -> None:
+    text = _arguments(ON_POINTS.replace("%0 float64", "%0 float64 live"))
     assert "argument %0.0 read\n" in text
     assert "argument %0.0 write moves\n" in text

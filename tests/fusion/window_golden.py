@@ -120,6 +120,7 @@ view %92.294 shape 0 many [:a]
 view %92.295 shape 0 many [a:]
 view %90.390 shape 3 one [1:2]
 view %91.391 shape 3 one [1:2]
+view %93.393 shape 3 one [1:2]
 view %94.94 shape 1 many [:]
 view %95.95 shape 2 one []
 view %94.194 shape 5 many [:] as (*, 0)

@@ -6,9 +6,19 @@ Each test runs in a process of its own, see ``test_small_arrays.py``.
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
+from program_reader import parse_program
 from test_small_arrays import run_here
 from tiers import examples, some
+
+from legate_diffuse.fusion.wrapping import passes_over_memory
+
+sys.path.append(str(Path(__file__).parents[1] / "fusion"))
+
+import recorded_windows
 
 # Sweeps over arrays with ghost rows and columns. Rows of small ones are near both ends.
 PROGRAM = """
@@ -80,3 +90,14 @@ assert counts(lambda: sweeps(cn, 300, 9, 0))["groups"] > 0
         LEGATE_DIFFUSE_SMALL_BYTES="0",
         LEGATE_DIFFUSE_CACHE_BYTES=str(cache_bytes),
     )
+
+
+def test_shallow_water_keeps_few_arrays_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    step = {"shallow_water": ("--size 20", 2)}
+    monkeypatch.setattr(recorded_windows, "RECORDED", step)
+    printed = recorded_windows.sections(recorded_windows.record("shallow_water"))
+    recorded = dict(printed)
+    assert recorded["window"].count(" -> ") == 491
+    assert passes_over_memory(parse_program(recorded["schedule"])) == 33
