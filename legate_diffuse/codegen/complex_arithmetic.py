@@ -168,9 +168,12 @@ def _scales(on: _Parts) -> list[str]:
     power = on.on_bits("sub", on.select(small, on.pattern, *offsets), field)
     usable = on.both(on.is_finite(size), on.on_floats("fcmp ogt", size, on.number(0)))
     power = on.select(usable, on.pattern, power, "zeroinitializer")
-    half = on.on_bits("ashr", power, on.bits(1))
+    # One is as large as it can be, the rest comes first. A product with a rest below 1
+    # that is no normal number is 0 in the end, so nothing is rounded twice.
+    limited = on.lines.let(on.call_on_bits("smin", power, on.bits(bias)))
+    most = on.lines.let(on.call_on_bits("smax", limited, on.bits(1 - bias)))
     factors = []
-    for exponent in (half, on.on_bits("sub", power, half)):
+    for exponent in (on.on_bits("sub", power, most), most):
         biased = on.on_bits("add", exponent, on.bits(bias))
         factors.append(on.float_of(on.on_bits("shl", biased, on.bits(fraction_bits))))
     return factors
