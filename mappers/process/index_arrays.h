@@ -142,11 +142,7 @@ void with_copy(std::int64_t itemsize, const Visit& visit) {
 
 // How many dimensions an array of an index takes the place of; 0 if that is unknown.
 inline std::int64_t dims_indexed_by(PyObject* array) {
-  if (!is_mask_array(array)) return 1;
-
-  const auto shape = nanobind::steal(shape_of(array));
-
-  return shape.is_valid() && PyTuple_CheckExact(shape.ptr()) ? PyTuple_GET_SIZE(shape.ptr()) : 0;
+  return is_mask_array(array) ? dim_of(array) : 1;
 }
 
 // An array among the parts of an index: integers along a dimension, or a mask along one or several,

@@ -234,10 +234,6 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   return made.array.release().ptr();
 }
 
-Py_ssize_t dim_of(PyObject* array) {
-  return PyTuple_GET_SIZE(nb::steal(shape_of(array)).ptr());
-}
-
 // Whether two matrices are a column and a row, of which many products come: a loop.
 bool are_outer(PyObject* column, PyObject* row) {
   const auto extent = [](PyObject* matrix, Py_ssize_t dim) {
@@ -298,7 +294,7 @@ PyObject* product(const Arguments& arguments) {
       const auto is_of_matrices = first == 2 && second == 2;
 
       // others may be loops, which Python knows
-      if (dtype_of(factors[0]) != dtype_of(factors[1]) ||
+      if (first == 0 || second == 0 || dtype_of(factors[0]) != dtype_of(factors[1]) ||
           (is_of_stack && second > PyLong_AsLongLong(extra(5))) ||
           (!is_of_stack && (!is_of_matrices || are_outer(factors[0], factors[1])))) {
         Py_RETURN_NONE;

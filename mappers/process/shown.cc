@@ -199,6 +199,12 @@ PyObject* shape_of(PyObject* array) {
   return shape ? plain_tuple(shape) : Py_NewRef(Py_None);
 }
 
+Py_ssize_t dim_of(PyObject* array) {
+  const auto shape = nb::steal(shape_of(array));
+
+  return shape.is_valid() && PyTuple_CheckExact(shape.ptr()) ? PyTuple_GET_SIZE(shape.ptr()) : 0;
+}
+
 PyObject* type_of(PyObject* array) {
   const auto* const lazy = thunk_of(array);
 

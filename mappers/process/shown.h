@@ -31,6 +31,9 @@ PyObject* shown_in_shape(PyObject* array, const std::int64_t* extents, std::int6
 PyObject* shape_of(PyObject* array);
 PyObject* type_of(PyObject* array);
 
+// How many dimensions a plain array has; 0 if that is unknown.
+Py_ssize_t dim_of(PyObject* array);
+
 // Whether an array is a plain one of numbers that are their own conjugates.
 bool is_real(PyObject* array);
 
