@@ -9,7 +9,7 @@ share a launch is in ``tile_nests.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW
@@ -113,6 +113,10 @@ def tile(
     arrays = [store for store in near if not stores[store].replicated]
     ranks = tiles.ranks
     largest = max(arrays, key=lambda store: ranks[store])
+    divided = _in_order(divided, largest)
+    if divided is None:
+        return None
+    tiles, _, along = divided
     dims = _common_dims(tiles.axes, arrays, ranks, largest)
     if dims is None:
         return None
@@ -202,6 +206,19 @@ def _is_sound(along: Halos, leader: int) -> bool:
     )
 
 
+def _in_order(divided: Divided, largest: int) -> Divided | None:
+    """Return the same with axes in the order of an array's dimensions.
+
+    None if the array does not have a dimension along each of them.
+    """
+    along = {halos.axis.dims.get(largest): halos for halos in divided.along}
+    dims = sorted(dim for dim in along if dim is not None)
+    if len(dims) < len(divided.along):
+        return None
+    tiles = replace(divided.tiles, axes=tuple(along[dim].axis for dim in dims))
+    return Divided(tiles, divided.leader, tuple(along[dim] for dim in dims))
+
+
 def _common_dims(
     axes: Sequence[TileAxis],
     arrays: Sequence[int],
@@ -210,12 +227,10 @@ def _common_dims(
 ) -> dict[int, tuple[int, ...]] | None:
     """Return for each array the common dimension of each of its own.
 
-    Common dimensions are those of the largest array. None if they come in another
-    order.
+    Common dimensions are those of the largest array, which lies along all axes. None
+    if they come in another order.
     """
-    common = [axis.dims.get(largest) for axis in axes]
-    if None in common:
-        return None
+    common = [axis.dims[largest] for axis in axes]
     dims_of = {}
     for store in arrays:
         own = {axis.dims[store]: c for axis, c in zip(axes, common, strict=True)}

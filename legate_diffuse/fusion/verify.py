@@ -9,6 +9,7 @@ window says is proven of the whole of it (``legate_diffuse/proof``).
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.ir import Privilege
@@ -140,11 +141,19 @@ def schedule(draft: Draft) -> None:
 
 
 def arguments(draft: Draft) -> None:
-    """Verify that nests find in a task's arguments the stores that they access."""
+    """Verify that nests find in a task's arguments the stores that they access.
+
+    The dimensions that tiles divide are in order.
+    """
     stores = {view.id: view.store.id for view in draft.window.views}
     for program, launch in zip(
         [each.program for each in draft.launches], draft.planned, strict=True
     ):
+        axes = launch.tiling.axes if launch.tiling is not None else ()
+        _require(
+            all(earlier < later for earlier, later in pairwise(axes)),
+            f"tasks {launch.tasks} divide dimensions {axes}, which are not in order",
+        )
         named = [stores[view] for view in launch.arguments]
         for nest, planned in zip(program.nests, launch.nests, strict=True):
             for access, place in zip(nest.accesses, planned.operands, strict=True):

@@ -104,6 +104,30 @@ def test_no_part_is_copied_that_nothing_was_written_to() -> None:
     is_fused(done)
 
 
+TURNED = """
+import numpy
+import cupynumeric as np
+
+def turned(np):
+    values = numpy.arange(64.0).reshape(8, 8)
+    a, b, c = (np.array(values % k) for k in (7, 5, 3))
+    d = np.zeros_like(a)
+    np.multiply(a, d.T, out=d)
+    d = a - d.T.sum(axis=0)
+    d.T[...] = b
+    return d, d.T - c.T.sum(axis=0)
+
+for found, right in zip(turned(np), turned(numpy)):
+    numpy.testing.assert_array_equal(numpy.asarray(found), right)
+"""
+
+
+def test_tiles_of_arrays_that_are_used_transposed() -> None:
+    done = run_in_worker(TURNED, **PARTITIONED)
+    is_fused(done)
+    assert done.counters["failures"] == 0
+
+
 LARGE = """
 import sys
 import numpy
