@@ -9,8 +9,8 @@ Legate resolves those itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, Final
 
 from legate_diffuse.interpose.originals import real
 
@@ -69,16 +69,31 @@ def align(*variables: Any) -> list[Any]:
     return [Constraint("align", (first, other)) for other in others]
 
 
+_ANY: Final = Variable(("any",))
+"""Stands for any variable."""
+
+
+@lru_cache(maxsize=256, typed=True)
+def _makes_list(name: str, *arguments: Any, **options: Any) -> bool:
+    """Whether Legate makes a list of constraints of arguments; raises its errors."""
+    trial = getattr(real, name)(
+        *_resolve_all(arguments, lambda _: _any_variable()), **options
+    )
+    return isinstance(trial, list)
+
+
 def _stand_in(name: str) -> Callable[..., Any]:
     def constraint(*arguments: Any, **options: Any) -> Any:
         if not any(isinstance(argument, Variable) for argument in arguments):
             return getattr(real, name)(*arguments, **options)
-        # Legate's own answer for another variable: its errors, a list or not
-        trial = getattr(real, name)(
-            *_resolve_all(arguments, lambda _: _any_variable()), **options
-        )
+        shown = [_ANY if isinstance(each, Variable) else each for each in arguments]
+        try:
+            is_list = _makes_list(name, *shown, **options)
+        except TypeError:
+            # one of them has no hash, or Legate refuses it
+            is_list = _makes_list.__wrapped__(name, *shown, **options)
         made = Constraint(name, (*arguments, *options.values()))
-        return [made] if isinstance(trial, list) else made
+        return [made] if is_list else made
 
     constraint.__name__ = constraint.__qualname__ = name
     constraint.__doc__ = f"Stand-in for ``legate.core.{name}``."

@@ -153,7 +153,7 @@ class AtOnce:
             alone.add(_Apart(kind, privileges, operation.scalars, views_apart))
         window = close(alone, "")
         launch = self._planner.plan_nests(window)
-        if launch is None or _gathers(launch):
+        if launch is None:
             return ()
         if not self._has_kernels(launch, window.shapes, True):
             return ()
@@ -164,6 +164,7 @@ class AtOnce:
                 nest.kernel,
                 _first_of_shape(apart, window.shapes[nest.nest.shape]),
                 [places[number] for number in nest.nest.arguments],
+                [argument.whole for argument in nest.nest.kernel.arguments],
                 [
                     places[source.view]
                     if isinstance(source, ConstantSource)
@@ -244,15 +245,6 @@ def _first_of_shape(views: list[View], shape: Any) -> int:
     """Return the number of the view that tells a nest's shape."""
     numbers = [number for number, view in enumerate(views) if view.shape == shape]
     return min(numbers, key=lambda number: views[number].root.scalar_storage)
-
-
-def _gathers(launch: PlannedLaunch) -> bool:
-    """Whether a nest reads any elements, which native code takes for a point's."""
-    return any(
-        argument.whole
-        for nest in launch.nests
-        for argument in nest.nest.kernel.arguments
-    )
 
 
 def _num_scalars(operation: Any) -> int:

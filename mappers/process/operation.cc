@@ -63,7 +63,8 @@ void run_nest(const NestAtOnce& planned, const LocalOperands& operands, const ch
   for (std::size_t index = 0; index < planned.arguments.size(); ++index) {
     const auto& operand = operands[planned.arguments[index]];
 
-    nest.set_argument(index, const_cast<char*>(first_element(operand)), operand.byte_strides());
+    nest.set_argument(index, const_cast<char*>(first_element(operand)),
+                      planned.whole[index] ? Strides{} : operand.byte_strides());
   }
   nest.run(*planned.kernel, block[0].bytes.data(), nullptr);
 }

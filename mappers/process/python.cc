@@ -57,8 +57,8 @@ std::vector<PyObject*> items_of(const nb::tuple& tuple) {
 }
 
 // A kernel, the number of the view with the shape, the arguments, and the scalars.
-using Nest =
-    std::tuple<std::uint32_t, std::size_t, std::vector<std::size_t>, std::vector<std::int64_t>>;
+using Nest = std::tuple<std::uint32_t, std::size_t, std::vector<std::size_t>, std::vector<bool>,
+                        std::vector<std::int64_t>>;
 
 Answer look(const Operation& operation, const nb::list& views, LocalOperands& operands) {
   if (views.size() != operation.num_operands()) throw nb::value_error("another number of views");
@@ -99,11 +99,11 @@ void add(Operation& operation, const nb::list& views, const std::vector<Nest>& n
   std::vector<NestAtOnce> found;
 
   if (!may_run_at_once() || look(operation, views, operands) != Answer::DONE) return;
-  for (const auto& [kernel, shape, arguments, scalars] : nests) {
+  for (const auto& [kernel, shape, arguments, whole, scalars] : nests) {
     const auto* const code = find_kernel(kernel);
 
     if (!code) throw nb::value_error("no kernel is registered under this id");
-    found.push_back({code, shape, arguments, scalars});
+    found.push_back({code, shape, arguments, whole, scalars});
   }
   operation.add(operands, std::move(found));
 }

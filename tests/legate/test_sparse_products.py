@@ -274,6 +274,64 @@ def test_small_arrays_in_this_process() -> None:
     assert tasks == 0
 
 
+PRODUCTS = """
+from hashlib import sha256
+import cupynumeric as cn
+import numpy as np
+import legate_diffuse
+import other_library as other
+import other_package
+legate_diffuse.register("other", other_package.register())
+rng = np.random.default_rng(3)
+made, products = [], 0
+def counted():
+    stats = legate_diffuse.stats()
+    return stats["ran_in_process"], sum(stats["flushes"].values())
+for rows, columns, most, dtype, index in [
+    (300, 300, 5, "float64", "int64"), (40, 700, 9, "float32", "int64"),
+    (7, 3, 40, "complex128", "int64"), (100, 60, 3, "float64", "int32"),
+]:
+    lengths = rng.integers(0, most + 1, rows)
+    lengths[0] = 2
+    begins = np.concatenate([[0], np.cumsum(lengths)])
+    places = rng.integers(0, columns, begins[-1]).astype(index)
+    values = (rng.random(begins[-1]) - 0.5).astype(dtype)
+    a = other.Matrix(cn.array(begins), cn.array(places), cn.array(values))
+    x = cn.array(np.linspace(-1.0, 2.0, columns).astype(dtype))
+    y = cn.array(np.zeros(2 * rows, dtype))
+    other_y = cn.array(np.zeros(rows, dtype))
+    for step in range(6):
+        if step == 4:
+            # all that they use is in the process by now
+            before = counted()
+        a.product(x, y[rows:])
+        a.product(x, other_y)
+        a.diagonal(y[:rows])
+        y[rows:] *= 0.5
+        other_y -= y[rows:]
+        x[:3] += other_y[:3]
+        if step < 4:
+            x[0].item()
+    after = counted()
+    made += [np.asarray(each).copy() for each in (x, y, other_y)]
+    print(after[0] - before[0], after[1] - before[1])
+print(sha256(b"".join(each.tobytes() for each in made)).hexdigest())
+"""
+
+
+def test_small_products_run_at_once() -> None:
+    found = {}
+    for fused in "01":
+        done = run_alone(
+            PRODUCTS, PYTHONPATH=str(Path(__file__).parent), LEGATE_DIFFUSE=fused
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        *found[fused], found[f"digest {fused}"] = done.stdout.splitlines()
+    assert found["digest 1"] == found["digest 0"]
+    # six operations of each of two steps
+    assert found["1"] == ["12 0"] * 4
+
+
 def test_conjugate_gradients_in_check_mode() -> None:
     tasks, _ = solve(LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_CHECK="1")
     assert tasks <= 0.2
