@@ -169,13 +169,17 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
     collect = submission.by_numpy(np.array, "", brings=False, reads_many=False)
     by_numpy = submission.by_numpy(np.array, "array", keywords=_DTYPE)
     package, client = importlib.import_module("cupynumeric"), submission.client
-    names = _names(submission)
+    names, ndarray = _names(submission), client.ndarray
+    # what else an array may come with
+    of_arrays = frozenset(("dtype", "copy") if copied else ("dtype",))
 
     def is_small(array: Any) -> bool:
         return bool(0 < array.nbytes <= window.submitter.small.limit)
 
     def array(*arguments: Any, **named: Any) -> Any:
         made, kind = None, type(arguments[0]) if arguments else None
+        if kind is ndarray and len(arguments) == 1 and named.keys() <= of_arrays:
+            return _as_array(*arguments, **{"copy": copied is not None, **named})
         if len(arguments) == 1:
             made = None if named or kind not in _SEQUENCES else collect(*arguments)
             if made is None and kind in _SEQUENCES and not arguments[0]:
@@ -192,6 +196,13 @@ def _replace_collecting(name: str, copied: type | None, submission: Submission) 
         return original(*arguments, **named) if made is None else made
 
     original = replace(package, name, array)
+
+
+def _as_array(array: Any, *, copy: Any, dtype: Any = None) -> Any:
+    """Return an array as one of a type: itself if it may be, and need not change."""
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
 
 
 def _replace_arguments(submission: Submission) -> None:
@@ -214,6 +225,7 @@ _IGNORED: Final = frozenset(("subok", "copy"))
 def _replace_astype(submission: Submission) -> None:
     convert = submission.conversions.convert
     names = names_by_spelling(filter(None, TARGETS))
+    kinds = {name: np.dtype(name) for name in names.values()}
 
     # nothing else depends on the options
     def astype(
@@ -227,7 +239,9 @@ def _replace_astype(submission: Submission) -> None:
         made = None
         if _is_type(dtype):
             name = names.get(dtype)
-            if name is not None and (
+            if name is not None and self.dtype is kinds[name]:
+                made = self
+            elif name is not None and (
                 casting == "unsafe"
                 or (casting in CASTINGS and np.can_cast(self.dtype, name, casting))
             ):

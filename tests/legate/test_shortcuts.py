@@ -694,3 +694,32 @@ def test_warnings_name_the_program() -> None:
     with pytest.warns(UserWarning, match="implicit type conversion") as caught:
         x[1:3] = cn.ones((2, 4), dtype=np.int64)
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("dtype", [None, float, "f8", np.dtype("float64"), "float32"])
+def test_arrays_that_are_taken_as_arrays(dtype: Any) -> None:
+    """As cuPyNumeric does it: what has the type stays the same array."""
+    x = cn.arange(5.0)
+    stays = dtype != "float32"
+    taken = [
+        (cn.asarray(x, dtype), stays),
+        (cn.asarray(x, dtype=dtype), stays),
+        (cn.array(x, dtype=dtype), False),
+        (cn.array(x, dtype), False),
+        (cn.array(x, dtype=dtype, copy=True), False),
+        (cn.array(x, copy=False, dtype=dtype), stays),
+    ]
+    if dtype is not None:
+        taken += [(x.astype(dtype), stays), (x.astype(dtype, copy=True), stays)]
+    for found, is_same in taken:
+        assert (found is x) == is_same
+        assert found.dtype == np.dtype(dtype)
+        assert np.asarray(found).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    x[0] = 7.0
+    assert [float(found[0]) for found, _ in taken] == [7.0 * s for _, s in taken]
+
+
+@pytest.mark.parametrize("name", ["array", "asarray"])
+def test_what_is_no_type_is_refused(name: str) -> None:
+    with pytest.raises(TypeError):
+        getattr(cn, name)(cn.arange(5.0), dtype="no type")
