@@ -38,7 +38,6 @@ from legate_diffuse.shortcuts import (
     reductions,
     shown,
     unary,
-    windows,
 )
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.shortcut import find, source_of
@@ -51,20 +50,18 @@ SHORTCUTS: Final = (
     *creation.SHORTCUTS,
     *reductions.SHORTCUTS,
     *products.SHORTCUTS,
-    *norms.SHORTCUTS,
     *functions.SHORTCUTS,
     *unary.SHORTCUTS,
     *numbers.SHORTCUTS,
     *random_numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,
-    *windows.SHORTCUTS,
     *shown.SHORTCUTS,
     # around some of the others
     *joining.SHORTCUTS,
     *hosting.SHORTCUTS,
     *means.SHORTCUTS,
     *products.INNER,
-    *norms.NORMS,
+    *norms.SHORTCUTS,
     *joining.JOINED_HERE,
 )
 
