@@ -38,6 +38,7 @@ from legate_diffuse.shortcuts import (
     reductions,
     shown,
     unary,
+    windows,
 )
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.shortcut import find, source_of
@@ -55,6 +56,7 @@ SHORTCUTS: Final = (
     *numbers.SHORTCUTS,
     *random_numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,
+    *windows.SHORTCUTS,
     *shown.SHORTCUTS,
     # around some of the others
     *joining.SHORTCUTS,

@@ -1395,6 +1395,7 @@ ROUNDED: Final = (
         "add.reduce",
         "trace",
     ),
+    *("hanning", "hamming", "blackman"),
     *("x @", "T @", "x.dot", "T.dot", "A[0] @", "A[0].dot"),
     *("A @", "P @", "T.sum", "T[:, 1:3].sum", "T.transpose((2, 0, 1)).sum"),
     *("A.trace", "sum", "A.sum", "A[:, :2] @", "A[:2] @", "A[:1] @", "A[0, :1] @"),
