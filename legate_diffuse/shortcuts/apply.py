@@ -51,7 +51,6 @@ SHORTCUTS: Final = (
     *creation.SHORTCUTS,
     *reductions.SHORTCUTS,
     *products.SHORTCUTS,
-    *norms.SHORTCUTS,
     *functions.SHORTCUTS,
     *unary.SHORTCUTS,
     *numbers.SHORTCUTS,
@@ -64,7 +63,7 @@ SHORTCUTS: Final = (
     *hosting.SHORTCUTS,
     *means.SHORTCUTS,
     *products.INNER,
-    *norms.NORMS,
+    *norms.SHORTCUTS,
     *joining.JOINED_HERE,
 )
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
-from math import ceil, prod
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.shortcuts.client import OF_NUMBERS
@@ -116,7 +115,6 @@ def _replace_likeness(
     original = replace(package, name, create)
 
 
-_NUMBERS: Final = frozenset((float, int))
 # What arrays are made of whose elements were anywhere, and what is said of them.
 _SEQUENCES: Final[frozenset[type]] = frozenset((list, tuple))
 _APART: Final[frozenset[type]] = _SEQUENCES | {
@@ -124,40 +122,6 @@ _APART: Final[frozenset[type]] = _SEQUENCES | {
     *(np.dtype(each).type for each in ALL),
 }
 _DTYPE: Final = frozenset(("dtype",))
-
-
-def _replace_grids(submission: Submission) -> None:
-    """Let grids be ranges that are repeated, which are loops."""
-    package, doctor = importlib.import_module("cupynumeric"), submission.client.doctor
-
-    def grid(self: Any, key: Any) -> Any:
-        parts = key if type(key) is tuple else ()
-        axes = [found for each in parts if (found := _in_full(each))]
-        is_grid = 1 < len(axes) == len(parts) < real.LEGATE_MAX_DIM
-        if not is_grid or doctor.is_on:
-            return original(self, key)
-        extents = [ceil((stop - start) / step) for start, stop, step in axes]
-        if min(extents) < 1:
-            return original(self, key)
-        dtype = np.result_type(*[each for axis in axes for each in axis])
-        made = package.empty((len(axes), *extents), dtype)
-        for axis, (numbers, extent) in enumerate(zip(axes, extents, strict=True)):
-            shape = [1] * len(axes)
-            shape[axis] = extent
-            made[axis] = package.arange(*numbers, dtype).reshape(tuple(shape))
-        return made
-
-    original = replace(type(package.mgrid), "__getitem__", grid)
-
-
-def _in_full(part: Any) -> tuple[Any, Any, Any] | None:
-    """Return the start, the end and the step of a range; None if it has no others."""
-    if type(part) is not slice:
-        return None
-    start = 0 if part.start is None else part.start
-    step = 1 if part.step is None else part.step
-    numbers = start, part.stop, step
-    return numbers if step and _NUMBERS.issuperset(map(type, numbers)) else None
 
 
 def _replace_collecting(name: str, copied: type | None, submission: Submission) -> None:
@@ -308,16 +272,6 @@ SHORTCUTS: Final = (
             *MADE,
         ),
         _replace_ranges,
-    ),
-    Shortcut(
-        "grids",
-        (
-            ("_module.creation_shape", "_MGridClass.__getitem__"),
-            ("_module.creation_ranges", "arange"),
-            ("_thunk.deferred", "DeferredArray.mgrid"),
-            *MADE,
-        ),
-        _replace_grids,
     ),
     Shortcut(
         "arrays of elements",

@@ -106,8 +106,7 @@ def _replace_text(name: str, function: Function, submission: Submission) -> None
 
 # What native code knows most of, and how that is called there.
 _FOUND_HERE: Final = {
-    **{name: name for name in ("argmax", "argmin", "diagonal", "trace")},
-    **{name: name for name in ("flip", "fliplr", "flipud", "rot90")},
+    **{name: name for name in ("argmax", "argmin", "diagonal")},
     "diag": "diagonal",
 }
 # Functions of one operand with several results.

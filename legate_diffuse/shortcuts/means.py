@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for means and variances: sums over how many elements there are.
+"""Shortcuts for means: sums over how many elements there are.
 
 Follows: cuPyNumeric (cupynumeric/_array, _module/stats_avgs_vars.py)
 """
@@ -18,26 +18,21 @@ from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CALLED, Submission, replace
 from legate_diffuse.shortcuts.templates import COMPLEX, FLOATS
 
-# The arguments of a mean, and of a variance, in their order.
+# The arguments of a mean in their order.
 _ARGUMENTS: Final = ("axis", "dtype", "out", "keepdims", "where")
-_OF_VARIANCE: Final = ("axis", "dtype", "out", "ddof", "keepdims")
-# Those that may be given.
-_TAKEN: Final = AXIS | {"ddof"}
 # Types whose mean is of their type.
 _INEXACT: Final = FLOATS | COMPLEX
 
 
-def _called(
-    arguments: tuple[str, ...], options: tuple[Any, ...], named: dict[str, Any]
-) -> dict[str, Any] | None:
-    """Return what a mean or a variance is given, None if the original has to look."""
+def _called(options: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what a mean is given, None if the original has to look."""
     if not options and named.keys() <= AXIS:
         return named
-    called = {**dict(zip(arguments, options, strict=False)), **named}
-    others = called.keys() - _TAKEN
+    called = {**dict(zip(_ARGUMENTS, options, strict=False)), **named}
+    others = called.keys() - AXIS
     if (
         len(called) < len(options) + len(named)
-        or not called.keys() <= set(arguments)
+        or not called.keys() <= set(_ARGUMENTS)
         or any([called[each] is not DEFAULTS.get(each, ...) for each in others])
     ):
         return None
@@ -60,55 +55,13 @@ def _count(shape: tuple[int, ...], axis: Any) -> int:
     return prod([shape[each] for each in axes])
 
 
-def _replace_variance(submission: Submission) -> None:
-    client = submission.client
-
-    def variance(array: Any, options: tuple[Any, ...], named: Any) -> Any:
-        """Return a variance, None if it is left to others."""
-        view = client.settled_view_of(array)
-        called = _called(_OF_VARIANCE, options, named)
-        if view is None or called is None or view.root.dtype not in FLOATS:
-            return None
-        axis, keeps = called.get("axis"), called.get("keepdims", False)
-        ddof = called.get("ddof", 0)
-        if (
-            type(ddof) is not int
-            or type(keeps) is not bool
-            or not view.volume
-            # along several axes the original squares sums of squares
-            or (type(axis) is tuple and len(axis) > 1)
-        ):
-            return None
-        is_of_all = axis is None and not keeps
-        count = view.volume if is_of_all else _count(view.shape, axis)
-        if count <= ddof:
-            return None
-        apart = array - (
-            array.mean() if is_of_all else array.mean(axis=axis, keepdims=True)
-        )
-        apart *= apart
-        total = apart.sum(axis=axis, keepdims=keeps)
-        total /= count - ddof
-        return total
-
-    def replace_variance(owner: Any) -> None:
-        def var(a: Any, *options: Any, **named: Any) -> Any:
-            made = variance(a, options, named)
-            return original(a, *options, **named) if made is None else made
-
-        original = replace(owner, "var", var)
-
-    replace_variance(client.ndarray)
-    replace_variance(importlib.import_module("cupynumeric"))
-
-
 def _replace_mean(submission: Submission) -> None:
     client = submission.client
 
     def average(array: Any, options: tuple[Any, ...], named: Any) -> Any:
         """Return a mean, None if it is left to others."""
         view = client.settled_view_of(array)
-        called = _called(_ARGUMENTS, options, named)
+        called = _called(options, named)
         if view is None or called is None:
             return None
         axis, keeps = called.get("axis"), called.get("keepdims", False)
@@ -138,29 +91,17 @@ def _replace_mean(submission: Submission) -> None:
     replace_mean(importlib.import_module("cupynumeric"))
 
 
-_SOURCES: Final = (
-    ("_array.array", "ndarray._summation_dtype"),
-    ("_array.array", "ndarray._normalize_summation"),
-    ("_array.array", "ndarray.__itruediv__"),
-    *CALLED,
-)
 # Around those that NumPy computes, which takes longer.
 SHORTCUTS: Final = (
-    Shortcut(
-        "variances",
-        (
-            ("_array.array", "ndarray.var"),
-            ("_module.stats_avgs_vars", "var"),
-            *_SOURCES,
-        ),
-        _replace_variance,
-    ),
     Shortcut(
         "means",
         (
             ("_array.array", "ndarray.mean"),
             ("_module.stats_avgs_vars", "mean"),
-            *_SOURCES,
+            ("_array.array", "ndarray._summation_dtype"),
+            ("_array.array", "ndarray._normalize_summation"),
+            ("_array.array", "ndarray.__itruediv__"),
+            *CALLED,
         ),
         _replace_mean,
     ),

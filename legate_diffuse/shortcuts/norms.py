@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for norms and comparisons of whole arrays.
+"""Shortcuts for norms.
 
-For a norm cuPyNumeric shows them in one dimension, for which those of several must be
+For a norm cuPyNumeric shows arrays in one dimension, for which those of several must be
 there, and multiplies that by itself. Their squares can be summed where they are
-computed, and what compares elements can be, too. What its function does for the usual
-norms of real vectors and rows is a call or two: its checks would take longer.
+computed. What its function does for the usual norms of real vectors and rows is a call
+or two: its checks would take longer.
 
-Follows: cuPyNumeric (cupynumeric/linalg, _module/logic_comparison.py)
+Follows: cuPyNumeric (cupynumeric/linalg)
 """
 
 from __future__ import annotations
@@ -53,35 +53,7 @@ def _replace_norm(submission: Submission) -> None:
     original = replace(package.linalg, "norm", norm)
 
 
-def _replace_array_equal(submission: Submission) -> None:
-    client = submission.client
-
-    def array_equal(a1: Any, a2: Any, *options: Any, **named: Any) -> Any:
-        views = client.view_of(a1), client.view_of(a2)
-        if (
-            options
-            or named
-            or None in views
-            or a1.shape != a2.shape
-            or a1.dtype != a2.dtype
-            # those are the original's affair
-            or a1.size < 2
-        ):
-            return original(a1, a2, *options, **named)
-        return (a1 == a2).all()
-
-    package = importlib.import_module("cupynumeric")
-    original = replace(package, "array_equal", array_equal)
-
-
 SHORTCUTS: Final = (
-    Shortcut(
-        "comparisons of arrays",
-        (("_module.logic_comparison", "array_equal"), *CALLED),
-        _replace_array_equal,
-    ),
-)
-NORMS: Final = (
     Shortcut(
         "norms",
         (("linalg.linalg", "norm"), *CALLED),

@@ -18,8 +18,8 @@ PyObject* transposed(PyObject* array, PyObject* axes);
 
 PyObject* with_swapped_axes(PyObject* array, PyObject* one, PyObject* other);
 
-// Without extents of 1.
-PyObject* squeezed(PyObject* array);
+// Without extents of 1, or without that of one axis, if it is one.
+PyObject* squeezed(PyObject* array, PyObject* axis);
 
 // With a new extent of 1.
 PyObject* expanded(PyObject* array, PyObject* axis);

@@ -237,6 +237,8 @@ ASIDE = ("sort(e", "cumsum(e", "flip(e", "nonzero(e", "diag(e", "unique(e",
          "repeat(A, 2, axis=T", "insert(x, T", "histogram(x, range=(1", "compress(",
          "nanmedian(w /", "cross(A[:, :2",
          "nanquantile(f,", "nanquantile(w /", "nanpercentile(c, 130", "dot(T, T)",
+         # a task, which is fused or runs as it was submitted
+         "mgrid",
          # no places
          "A[[0, 1], i4", "A[[0, 1], [2, 5", "x[[1, 20]]", "A[:, :, i3]", "A[:, i4]",
          # one element is none of an array, but a future

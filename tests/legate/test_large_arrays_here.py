@@ -440,15 +440,12 @@ agree(program)
     )
 
 
-def test_grids_need_no_task() -> None:
+def test_grids() -> None:
     run_here(
         """
 def program(n):
     y, x = n.mgrid[0:300, 1:38.5:0.125]
     return [x * y, n.mgrid[0:4, 0:5] * 2]
-program(cn)
-found = counts(lambda: float(program(cn)[0][1, 1]))
-assert found["tasks_submitted"] == found["failures"] == 0, found
 agree(program)
 """
     )
