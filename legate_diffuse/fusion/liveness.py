@@ -78,8 +78,7 @@ def analyse_liveness(
         for position in launch.tasks:
             waits = position in liveness[-1].deferrable
             later.add(window.tasks[position], waits=waits, folded=launch.fused)
-        if launch.partitioned:
-            later.touched -= _computed(window, launch.tasks)
+        later.touched -= _computed(window, launch.tasks)
     return tuple(reversed(liveness))
 
 
@@ -170,8 +169,7 @@ def _analyse_fused(
         nests.append(_analyse_nest(window, group.tasks, touched))
         for position in group.tasks:
             touched |= window.tasks[position].stores
-        if launch.partitioned:
-            touched -= _computed(window, group.tasks)
+        touched -= _computed(window, group.tasks)
     nests.reverse()
     hoisted: list[int] = []
     late: list[int] = []
