@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from legate_diffuse.fusion.draft import LaunchDraft
 from legate_diffuse.fusion.in_place import written_in_place
 from legate_diffuse.fusion.launches import Launch
+from legate_diffuse.fusion.passed import Passed, passed_by
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
@@ -17,7 +18,7 @@ from legate_diffuse.fusion.tile_nests import divide
 from legate_diffuse.fusion.tiles import Tiling, tile
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.distance import Landmark
-from legate_diffuse.ir.nest import Program
+from legate_diffuse.ir.nest import Nest, Program
 from legate_diffuse.ir.privilege import OPERATORS, READ
 from legate_diffuse.kernel.ir import RowProgram
 
@@ -41,14 +42,12 @@ def plan_launch(
         launch.groups,
         launch.fused,
         launch.partitioned,
+        hoisted=liveness.hoisted,
+        late=liveness.late,
         deferrable=liveness.deferrable,
     )
     if not launch.fused:
         return planned
-    if launch.partitioned:
-        # nests on one processor have scalar work in nests of its own
-        planned.hoisted = _in_order(nest.hoisted for nest in liveness.nests)
-        planned.late = _in_order(nest.late for nest in liveness.nests)
     dropped = liveness.scratch.union(*(nest.dropped for nest in liveness.nests))
     renamed = {
         store
@@ -73,10 +72,6 @@ def plan_launch(
     return planned
 
 
-def _in_order(tasks: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(sorted({n for own in tasks for n in own}))
-
-
 def _name_views(planned: PlannedLaunch, program: Program) -> None:
     """Let a task of one nest at most have the arguments of that one's kernel."""
     for turn in [turn for band in program.bands for turn in band.turns]:
@@ -92,19 +87,22 @@ def _name_views(planned: PlannedLaunch, program: Program) -> None:
 def _users(draft: LaunchDraft) -> RootUsers:
     """Return what the nests of a launch do with stores and buffers."""
     program, scratch = draft.program, draft.scratch
-    tiled = draft.launch.tiled
     circular = dict(each for band in program.bands for each in band.circular)
     replaced = {store.id for store in program.stores if store.replaces is not None}
-    users = RootUsers(
-        scratch,
-        draft.liveness.undefined | replaced,
-        {} if tiled else written_in_place(program, scratch, circular),
-        circular,
-        tiled=tiled,
-    )
+    places, passed = {}, passed_by
+    if not draft.launch.tiled:
+        places = written_in_place(program, scratch, circular)
+        passed = _passed_as_a_whole
+    undefined = draft.liveness.undefined | replaced
+    users = RootUsers(scratch, undefined, places, circular)
     for number, nest in enumerate(program.nests):
-        users.add(number, nest)
+        users.add(number, nest, passed(nest))
     return users
+
+
+def _passed_as_a_whole(nest: Nest) -> tuple[Passed, ...]:
+    """Return what is passed for each access of a nest on one processor."""
+    return tuple([Passed(view.store.id) for view in nest.views])
 
 
 def _tiling(draft: LaunchDraft, users: RootUsers) -> Tiling | None:
@@ -128,7 +126,10 @@ def _name_roots(
     stores = {store.id: store for store in program.stores}
     turns = [turn for band in program.bands for turn in band.turns]
     named = [stores[passed.store] for passed in users.arguments]
-    again = [] if tiling is None or tiling.again is None else [named[tiling.again]]
+    again, shared = [], (False,) * len(named)
+    if tiling is not None:
+        shared = tiling.shared
+        again = [] if tiling.again is None else [named[tiling.again]]
     planned.tiling = tiling
     planned.nests = [
         PlannedNest(turn, operands=operands)
@@ -138,7 +139,7 @@ def _name_roots(
     planned.moved = tuple(
         place for place, store in enumerate(named) if store.replaces is not None
     )
-    planned.privileges = users.privileges(tiling) + bytes((READ,) * len(again))
+    planned.privileges = users.privileges(shared) + bytes((READ,) * len(again))
     planned.scratch = tuple(users.scratch.values())
     planned.bands = tuple(len(band.turns) for band in program.bands)
     planned.landmarks = tuple(_landmarks(program))

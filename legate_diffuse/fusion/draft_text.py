@@ -100,13 +100,16 @@ def _group(group: Grouping) -> str:
 def _launch(launch: Launch, liveness: Liveness) -> str:
     groups = " | ".join(" ".join(map(str, group.tasks)) for group in launch.groups)
     dropped: set[int] = set().union(*(nest.dropped for nest in liveness.nests))
-    hoisted = [task for nest in liveness.nests for task in nest.hoisted]
+    hoisted, late = [*liveness.hoisted], [*liveness.late]
+    for nest in liveness.nests:
+        hoisted += nest.hoisted
+        late += nest.late
     parts = [
         f"{_form(launch)}: {groups}",
         *(f"scratch %{store}" for store in sorted(liveness.scratch)),
         *(f"registers %{store}" for store in sorted(dropped - liveness.scratch)),
         *(f"hoisted {task}" for task in hoisted),
-        *(f"late {task}" for nest in liveness.nests for task in nest.late),
+        *(f"late {task}" for task in late),
         *(f"waits {task}" for task in liveness.deferrable),
     ]
     return ", ".join(parts)

@@ -27,7 +27,7 @@ class NestLiveness:
     ``dropped`` are the ids of stores that are dead after the nest. ``hoisted`` are the
     positions of folded scalar tasks whose results are needed outside of the nest, or
     that initialise its reductions. ``late`` are those that must not run before the
-    nest, as they change what it reads.
+    nest, as they change what it reads. Both have nests of their own in the program.
     """
 
     dropped: frozenset[int] = frozenset()
@@ -40,15 +40,19 @@ class Liveness:
     """What the nests of a launch need not write.
 
     ``scratch`` are the ids of stores that live in the task's scratch memory.
-    ``deferrable`` are the positions of scalar tasks whose results only the application
-    can read: they may wait until it does, or until the results are dead. ``undefined``
-    are the ids of stores to which nothing was written before the launch, ``incomplete``
-    those of which nobody knows that the window has written all by then. ``last`` are
-    those which points change, and nobody uses afterwards.
+    ``hoisted`` and ``late`` are the positions of scalar tasks that also run by
+    themselves, before and after points run the nests. ``deferrable`` are the positions
+    of scalar tasks whose results only the application can read: they may wait until it
+    does, or until the results are dead. ``undefined`` are the ids of stores to which
+    nothing was written before the launch, ``incomplete`` those of which nobody knows
+    that the window has written all by then. ``last`` are those which points change, and
+    nobody uses afterwards.
     """
 
     nests: tuple[NestLiveness, ...]
     scratch: frozenset[int] = frozenset()
+    hoisted: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
     deferrable: tuple[int, ...] = ()
     undefined: frozenset[int] = frozenset()
     incomplete: frozenset[int] = frozenset()
@@ -74,8 +78,7 @@ def analyse_liveness(
         for position in launch.tasks:
             waits = position in liveness[-1].deferrable
             later.add(window.tasks[position], waits=waits, folded=launch.fused)
-        if launch.partitioned:
-            later.touched -= _computed(window, launch.tasks)
+        later.touched -= _computed(window, launch.tasks)
     return tuple(reversed(liveness))
 
 
@@ -166,23 +169,36 @@ def _analyse_fused(
         nests.append(_analyse_nest(window, group.tasks, touched))
         for position in group.tasks:
             touched |= window.tasks[position].stores
-        if launch.partitioned:
-            touched -= _computed(window, group.tasks)
+        touched -= _computed(window, group.tasks)
     nests.reverse()
+    hoisted: list[int] = []
+    late: list[int] = []
     deferrable: tuple[int, ...] = ()
     scratch: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
     if launch.partitioned:
-        alone = sorted({n for nest in nests for n in (*nest.hoisted, *nest.late)})
+        # no point writes single elements
+        hoisted = sorted({n for nest in nests for n in nest.hoisted})
+        late = sorted({n for nest in nests for n in nest.late})
+        alone = sorted({*hoisted, *late})
         # another nest may compute the same, and need not store it
         stored = {view.store.id for n in alone for view in window.tasks[n].writes}
-        nests = [replace(nest, dropped=nest.dropped - stored) for nest in nests]
+        nests = [NestLiveness(nest.dropped - stored) for nest in nests]
         deferrable = _deferrable(window, launch, alone, later)
     if launch.tiled or not launch.partitioned:
         scratch = _scratch(window, launch, touched_later, undefined)
     if launch.tiled:
         last = _dead(window, launch, touched_later) - scratch
-    return Liveness(tuple(nests), scratch, deferrable, undefined, incomplete, last)
+    return Liveness(
+        tuple(nests),
+        scratch,
+        tuple(hoisted),
+        tuple(late),
+        deferrable,
+        undefined,
+        incomplete,
+        last,
+    )
 
 
 def _dead(window: Window, launch: Launch, touched_later: set[int]) -> frozenset[int]:

@@ -40,17 +40,14 @@ class Passed(NamedTuple):
         return self.everywhere or self.image_of is not None
 
 
-def passed_by(nest: Nest, *, tiled: bool) -> tuple[Passed, ...]:
-    """Return what is passed for each access of a nest.
-
-    A task that is not ``tiled`` has all of its stores.
-    """
+def passed_by(nest: Nest) -> tuple[Passed, ...]:
+    """Return what points are passed for each access of a nest."""
     views = nest.views
     pointers = _pointers(nest.kernel)
 
     def passed(number: int) -> Passed:
         store = views[number].store.id
-        if not (tiled and nest.accesses[number].whole):
+        if not nest.accesses[number].whole:
             return Passed(store)
         pointer = pointers.get(number)
         if (

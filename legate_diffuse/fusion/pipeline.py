@@ -111,11 +111,10 @@ def _kernels(draft: Draft, each: LaunchDraft) -> LaunchDraft:
         return each
     nests = []
     for group, live in zip(each.launch.groups, each.liveness.nests, strict=True):
-        alone = not each.launch.partitioned
         for tasks, dropped, scalar in (
-            (live.hoisted if alone else (), frozenset[int](), True),
+            (live.hoisted, frozenset[int](), True),
             (group.tasks, live.dropped, False),
-            (live.late if alone else (), frozenset[int](), True),
+            (live.late, frozenset[int](), True),
         ):
             # launches that were cut have most of their nests in common
             key = tasks, dropped, scalar
@@ -145,7 +144,12 @@ def _copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
     live = each._replace(nests=numbered(each.nests), scratch=each.liveness.scratch)
     if launch.fused and not launch.partitioned and not draft.runs_rows:
         return compute_far_rows(live, numbers)
-    return localize(live, numbers) if launch.tiled and live.nests else live
+    if launch.tiled and live.nests:
+        return localize(live, numbers)
+    if launch.partitioned:
+        # its points have what is aligned with them
+        return live._replace(program=Program(tuple(map(alone, live.nests))))
+    return live
 
 
 def _unused(window: Window) -> int:
@@ -156,9 +160,7 @@ def _unused(window: Window) -> int:
 @_on_each_launch
 def _schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
     program = each.program
-    if each.launch.partitioned and not each.launch.tiled:
-        program = Program(tuple(map(alone, each.nests)))
-    elif not program.bands:
+    if not program.bands:
         program = schedule(each.nests, each.scratch)
     return each._replace(program=program)
 

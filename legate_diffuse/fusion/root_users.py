@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from legate_diffuse.fusion.passed import Passed, passed_by
-from legate_diffuse.fusion.tiles import Tiling
+from legate_diffuse.fusion.passed import Passed
 from legate_diffuse.ir import View
 from legate_diffuse.ir.distance import Rows
 from legate_diffuse.ir.nest import Nest
@@ -54,8 +53,6 @@ class RootUsers:
         undefined: AbstractSet[int],
         places: Mapping[int, int],
         circular: Mapping[int, Rows],
-        *,
-        tiled: bool,
     ) -> None:
         self.arguments: dict[Passed, int] = {}
         self.scratch: dict[int, Buffer] = {}
@@ -68,17 +65,15 @@ class RootUsers:
         self._covered: set[int] = set()
         # by the first of its stores
         self._buffers: dict[int, int] = {}
-        self._tiled = tiled
         self._in_scratch = in_scratch
         self._undefined = undefined
         self._places = places
         self._circular = circular
 
-    def add(self, number: int, nest: Nest) -> None:
-        """Take in a nest, by its number."""
+    def add(self, number: int, nest: Nest, all_passed: Sequence[Passed]) -> None:
+        """Take in a nest, by its number, and what is passed for each access."""
         operands: list[int] = []
         covered: set[int] = set()
-        all_passed = passed_by(nest, tiled=self._tiled)
         for access, passed in zip(nest.accesses, all_passed, strict=True):
             if passed.store in self._in_scratch:
                 place = self._places.get(passed.store, passed.store)
@@ -130,9 +125,11 @@ class RootUsers:
         if argument not in self._covered and (privilege != WRITE or not covers):
             self._privileges[argument] |= READ
 
-    def privileges(self, tiling: Tiling | None) -> bytes:
-        """Return what the task does with its arguments, one byte for each."""
-        shared = tiling.shared if tiling else (False,) * len(self._privileges)
+    def privileges(self, shared: Sequence[bool]) -> bytes:
+        """Return what the task does with its arguments, one byte for each.
+
+        Of those that are ``shared`` each point has a share, of a sum or the like.
+        """
         return bytes(
             REDUCE + OPERATORS[self._operators[argument]] if reduces else privilege
             for argument, (privilege, reduces) in enumerate(

@@ -59,18 +59,13 @@ def launches(draft: Draft) -> None:
         _require(not twice or launch.tiled, "a launch has a task twice")
         again |= first.intersection(own) | twice
         first.update(own)
-        whole = launch.fused and not launch.partitioned
         _require(
-            not whole or all(window.tasks[position].single for position in own),
-            f"tasks {own} run on one processor and are partitioned",
-        )
-        _require(
-            not launch.partitioned
-            or not any(
-                all(window.tasks[position].single for position in group.tasks)
+            not launch.fused
+            or all(
+                launch.partitioned != all(window.tasks[n].single for n in group.tasks)
                 for group in launch.groups
             ),
-            f"tasks {own} are partitioned, and have a loop over whole arrays",
+            f"tasks {own} do not all run where their launch does",
         )
     running = [position for position, _ in window.running]
     _require(sorted(first) == running, "a task is in no launch")

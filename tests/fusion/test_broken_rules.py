@@ -199,16 +199,14 @@ def _drop_what_is_touched_later(
     return replace(nest, dropped=nest.dropped | (changed & _dead(window)))
 
 
-def _hoist_nothing(
-    window: Window, launch: Launch, number: int, nest: NestLiveness
-) -> NestLiveness:
-    return replace(nest, hoisted=())
+def _hoist_nothing(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    nests = tuple(replace(nest, hoisted=()) for nest in found.nests)
+    return replace(found, nests=nests, hoisted=())
 
 
-def _hoist_without_closure(
-    window: Window, launch: Launch, number: int, nest: NestLiveness
-) -> NestLiveness:
-    return replace(nest, hoisted=nest.hoisted[-1:])
+def _hoist_without_closure(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    nests = tuple(replace(nest, hoisted=nest.hoisted[-1:]) for nest in found.nests)
+    return replace(found, nests=nests, hoisted=found.hoisted[-1:])
 
 
 def _all_in_scratch(found: Liveness, window: Window, launch: Launch) -> Liveness:
@@ -334,8 +332,8 @@ def test_points_reduce_what_they_compute_for_others_once(
         _each_nest(_drop_what_is_live),
         _each_nest(_drop_what_is_read_first),
         _each_nest(_drop_what_is_touched_later),
-        _each_nest(_hoist_nothing),
-        _each_nest(_hoist_without_closure),
+        _hoist_nothing,
+        _hoist_without_closure,
         _all_in_scratch,
         _dead_in_scratch,
         _parts_in_scratch,

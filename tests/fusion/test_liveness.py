@@ -27,8 +27,8 @@ def one_nest(
     deferrable: tuple[int, ...] = (),
 ) -> Liveness:
     """Return what is expected of a launch of one nest."""
-    nest = NestLiveness(frozenset(dropped), hoisted, late)
-    return Liveness((nest,), deferrable=deferrable)
+    nest = NestLiveness(frozenset(dropped))
+    return Liveness((nest,), hoisted=hoisted, late=late, deferrable=deferrable)
 
 
 def program(*nests: NestLiveness, scratch: tuple[int, ...] = ()) -> Liveness:
