@@ -93,14 +93,12 @@ nb::object in_order(PyObject* found) {
 // A new array of NumPy's elements, of which there may be many; None if there is no such array.
 nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
   auto made = small_array_of(arrays, found, label.empty() ? nullptr : label.c_str());
+  auto row = nb::borrow(found);
 
-  if (made.is_valid() || !name_of(found)) {
-    return made.is_valid() ? made : nb::handle{numpy().others}(nb::handle{found}, label.c_str());
+  if (!made.is_valid() && name_of(found)) {
+    row = in_order(found);
+    made = adopting_array_of(arrays, row.ptr(), label);
   }
-
-  const auto row = in_order(found);
-
-  made = adopting_array_of(arrays, row.ptr(), label);
   return made.is_valid() ? made : nb::handle{numpy().others}(row, label.c_str());
 }
 
