@@ -106,7 +106,8 @@ def _replace_text(name: str, function: Function, submission: Submission) -> None
 
 # What native code knows most of, and how that is called there.
 _FOUND_HERE: Final = {
-    **{name: name for name in ("argmax", "argmin", "diagonal")},
+    **{name: name for name in ("argmax", "argmin", "diagonal", "trace")},
+    **{name: name for name in ("flip", "fliplr", "flipud", "rot90")},
     "diag": "diagonal",
 }
 # Functions of one operand with several results.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -24,6 +25,7 @@ namespace legate_diffuse {
 
 // To copy so many bytes takes longer than to let two arrays share them.
 inline std::int64_t least_shared = 1 << 15;
+constexpr std::int64_t LINE_BYTES = 64;
 
 using Extents = std::array<std::int64_t, LEGATE_MAX_DIM>;
 
@@ -87,18 +89,31 @@ class Copying {
   // The same, where it uses the memory of the source until either changes. None also if they
   // cannot, or it is better copied.
   [[nodiscard]] PyObject* share(const Function& function, const Shape& shape) {
-    const auto* const signature = function.find({source.dtype});
-    if (!signature || shape.volume() * itemsize() < least_shared) Py_RETURN_NONE;
-    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
-    auto& elements = lazy_thunk(made.view.ptr())->elements;
-    if (!look() || !source.small->is_valid() || !source.is_in_order() ||
-        !elements.share(*source.small, from()) || !arrays_are_ready()) {
-      Py_RETURN_NONE;
-    }
-    Run run{name_};
-    elements.set_changed();
-    run.done();
-    return made.array.release().ptr();
+    return share_by(function, shape, itemsize(), [&](SmallArray& elements) {
+      return source.is_in_order() && elements.share(*source.small, from());
+    });
+  }
+
+  // One of elements in another order: from one on that lies so many bytes behind the first, with
+  // strides in bytes. Of many they are copied when somebody looks at them. If `adds_zero`, no zero
+  // of theirs has a sign.
+  [[nodiscard]] PyObject* reorder(const Function& function, const Shape& shape,
+                                  std::int64_t distance, const Strides& strides,
+                                  Precision adds_zero = Precision::NONE) {
+    // a line of the caches is read for each element that has none beside it
+    const auto step = std::abs(shape.dim > 0 ? strides[shape.dim - 1] : 0);
+    const auto touched = std::clamp<std::int64_t>(step, itemsize(), LINE_BYTES);
+    const auto share = [&](SmallArray& elements) {
+      return elements.read_later(*source.small, from() + distance, strides.data(), adds_zero);
+    };
+
+    return made_or(share_by(function, shape, touched, share), [&]() -> PyObject* {
+      if (shape.volume() > MOST_POINTS) Py_RETURN_NONE;
+      return make(function, shape, [&](char* to) {
+        copy_strided(to, from() + distance, strides.data(), shape.dim, shape.extents.data(),
+                     itemsize(), adds_zero);
+      });
+    });
   }
 
   // That of the source.
@@ -116,6 +131,29 @@ class Copying {
   LocalOperand source;
 
  private:
+  // A new array that shares memory with the source by `share`; None if it does not. To copy an
+  // element would touch so many bytes.
+  template <typename Share>
+  [[nodiscard]] PyObject* share_by(const Function& function, const Shape& shape,
+                                   std::int64_t touched, const Share& share) {
+    const auto* const signature = function.find({source.dtype});
+
+    if (!signature || shape.volume() * touched < least_shared) Py_RETURN_NONE;
+
+    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
+    auto& elements = lazy_thunk(made.view.ptr())->elements;
+
+    if (!look() || !source.small->is_valid() || !share(elements) || !arrays_are_ready()) {
+      Py_RETURN_NONE;
+    }
+
+    Run run{name_};
+
+    elements.set_changed();
+    run.done();
+    return made.array.release().ptr();
+  }
+
   bool look() { return source.is_in_process(view_.ptr(), false) && (!key_ || source.index(key_)); }
 
   const char* name_;

@@ -76,30 +76,12 @@ nb::object adopting_array_of(const Function& arrays, PyObject* found, const std:
   return std::move(made.array);
 }
 
-// Elements of NumPy's one behind the other: they may show those of another array in another order.
-nb::object in_order(PyObject* found) {
-  const auto content = content_of(found);
-
-  if (content.is_in_order() || content.dim > LEGATE_MAX_DIM) return nb::borrow(found);
-
-  auto* const dtype = PyDict_GetItemWithError(numpy().dtypes, name_of(found));
-  auto made = new_array_of_numpy(dtype, content.dim, content.extents);
-
-  copy_in_order(content_of(made.ptr()).elements, content.elements, content.byte_strides,
-                content.dim, content.extents, content.itemsize);
-  return made;
-}
-
 // A new array of NumPy's elements, of which there may be many; None if there is no such array.
 nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
   auto made = small_array_of(arrays, found, label.empty() ? nullptr : label.c_str());
-  auto row = nb::borrow(found);
 
-  if (!made.is_valid() && name_of(found)) {
-    row = in_order(found);
-    made = adopting_array_of(arrays, row.ptr(), label);
-  }
-  return made.is_valid() ? made : nb::handle{numpy().others}(row, label.c_str());
+  if (!made.is_valid()) made = adopting_array_of(arrays, found, label);
+  return made.is_valid() ? made : nb::handle{numpy().others}(nb::handle{found}, label.c_str());
 }
 
 // What NumPy has made with new arrays; None if there is something else.

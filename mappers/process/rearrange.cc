@@ -61,16 +61,10 @@ std::optional<Shape> shape_from(PyObject* argument, std::int64_t volume) {
   return shape;
 }
 
-template <typename T>
-void add_zeros(char* elements, std::int64_t num_bytes) {
-  auto* const numbers = reinterpret_cast<T*>(elements);
-  for (std::int64_t at = 0; at < num_bytes / std::int64_t{sizeof(T)}; ++at) numbers[at] += T{0};
-}
-
-// Adds zeros to numbers of a type, or to both parts of complex ones.
-void add_zeros(std::string_view dtype, char* elements, std::int64_t num_bytes) {
-  if (dtype == "float64" || dtype == "complex128") add_zeros<double>(elements, num_bytes);
-  if (dtype == "float32" || dtype == "complex64") add_zeros<float>(elements, num_bytes);
+// That of the parts of a number; NONE also for other types.
+Precision precision_of(std::string_view dtype) {
+  if (dtype == "float64" || dtype == "complex128") return Precision::DOUBLE;
+  return dtype == "float32" || dtype == "complex64" ? Precision::SINGLE : Precision::NONE;
 }
 
 }  // namespace
@@ -106,6 +100,58 @@ PyObject* copied(const Function& function, PyObject* array, PyObject* key) {
   return copying.make(function, copying.shape());
 }
 
+PyObject* reversed(const Function& function, PyObject* array, std::uint64_t axes, bool turns) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{"flip"};
+
+  if (!copying.look_at(array)) Py_RETURN_NONE;
+
+  auto shape = copying.shape();
+  auto strides = copying.source.byte_strides();
+  std::int64_t distance = 0;
+
+  if (shape.dim == 0 || axes >> shape.dim != 0 || (turns && shape.dim < 2)) Py_RETURN_NONE;
+  for (std::int64_t d = 0; d < shape.dim; ++d) {
+    if ((axes >> d & 1) == 0) continue;
+    distance += (shape.extents[d] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  if (turns) {
+    std::swap(shape.extents[0], shape.extents[1]);
+    std::swap(strides[0], strides[1]);
+  }
+  return copying.reorder(function, shape, distance, strides);
+}
+
+PyObject* flipped(const Function& function, PyObject* array, PyObject* axis) {
+  const auto shape = nb::steal(shape_of(array));
+
+  if (!shape.is_valid() || !PyTuple_CheckExact(shape.ptr())) Py_RETURN_NONE;
+
+  const auto dim = PyTuple_GET_SIZE(shape.ptr());
+  std::uint64_t axes = axis ? 0 : (std::uint64_t{1} << dim) - 1;
+
+  if (axis) {
+    const Items items{axis};
+
+    for (Py_ssize_t at = 0; at < items.size(); ++at) {
+      const auto along = axis_from(items[at], dim);
+
+      if (!along || (axes >> *along & 1) != 0) Py_RETURN_NONE;
+      axes |= std::uint64_t{1} << *along;
+    }
+  }
+  return reversed(function, array, axes);
+}
+
+PyObject* turned(const Function& function, PyObject* array, std::int64_t quarters) {
+  // of a full turn the original returns the array itself
+  if (quarters % 4 == 0) Py_RETURN_NONE;
+  if (quarters % 2 == 0) return reversed(function, array, 3);
+  return reversed(function, array, (quarters & 3) == 1 ? 2 : 1, true);
+}
+
 PyObject* diagonal(const Function& function, PyObject* array, std::int64_t offset) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
@@ -118,14 +164,25 @@ PyObject* diagonal(const Function& function, PyObject* array, std::int64_t offse
   const auto count = std::min(form.extents[0] - row, form.extents[1] - column);
   const auto kind = text_of(copying.source.dtype);
 
-  if (count < 1 || count > MOST_POINTS || kind == "float16") Py_RETURN_NONE;
+  if (count < 1 || kind == "float16") Py_RETURN_NONE;
+
   const auto strides = copying.source.byte_strides();
-  const auto step = strides[0] + strides[1], itemsize = copying.itemsize();
-  return copying.make(function, {1, {count}}, [&](char* to) {
-    const auto* const first = copying.from() + row * strides[0] + column * strides[1];
-    copy_in_order(to, first, &step, 1, &count, itemsize);
-    add_zeros(kind, to, count * itemsize);
-  });
+
+  return copying.reorder(function, {1, {count}}, row * strides[0] + column * strides[1],
+                         {strides[0] + strides[1]}, precision_of(kind));
+}
+
+PyObject* trace(const Function& function, PyObject* array, std::int64_t offset) {
+  static auto* const sum = PyUnicode_InternFromString("sum");
+
+  if (!arrays_are_ready() || !is_array(array) || !is_inexact(dtype_of(array))) Py_RETURN_NONE;
+
+  const auto found = nb::steal(diagonal(function, array, offset));
+
+  if (!found.is_valid()) return nullptr;
+  // what the sum of one element is, the original knows
+  return !found.is_none() && is_vector(found.ptr()) ? PyObject_CallMethodNoArgs(found.ptr(), sum)
+                                                    : Py_NewRef(Py_None);
 }
 
 }  // namespace legate_diffuse

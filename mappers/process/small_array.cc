@@ -22,7 +22,23 @@ namespace {
 std::atomic<std::size_t> total{0};
 std::atomic<std::size_t> given_away{0};
 
+template <typename T>
+void add_zeros(char* elements, std::int64_t num_bytes) {
+  auto* const numbers = reinterpret_cast<T*>(elements);
+
+  for (std::int64_t at = 0; at < num_bytes / std::int64_t{sizeof(T)}; ++at) numbers[at] += T{0};
+}
+
 }  // namespace
+
+void copy_strided(char* to, const char* from, const std::int64_t* strides, std::int64_t dim,
+                  const std::int64_t* extents, std::int64_t itemsize, Precision adds_zero) {
+  const auto num_bytes = std::accumulate(extents, extents + dim, itemsize, std::multiplies<>{});
+
+  copy_in_order(to, from, strides, dim, extents, itemsize);
+  if (adds_zero == Precision::DOUBLE) add_zeros<double>(to, num_bytes);
+  if (adds_zero == Precision::SINGLE) add_zeros<float>(to, num_bytes);
+}
 
 SmallArray::SmallArray(RootShape shape)
     : shape_{std::move(shape)},
@@ -35,14 +51,20 @@ SmallArray::~SmallArray() {
 }
 
 void SmallArray::copy_later() {
-  auto own = copy();
+  allocate();
+  copy_strided(memory_.get(), later_->first, later_->strides.data(),
+               static_cast<std::int64_t>(shape_.extents.size()), shape_.extents.data(),
+               shape_.itemsize, later_->adds_zero);
   later_.reset();
-  keep(own.release());
 }
 
-// Memory that holds zeros, or that of others.
+// Memory that holds zeros, or what is to be copied.
 char* SmallArray::made() {
-  if (later_) return const_cast<char*>(later_->first);
+  if (reads_in_order()) return const_cast<char*>(later_->first);
+  if (later_) {
+    copy_later();
+    return memory_.get();
+  }
   if (is_stale_) clear_memory(memory_.get(), num_bytes_);
   is_stale_ = false;
   if (memory_) return memory_.get();
@@ -58,7 +80,7 @@ char* SmallArray::made() {
 // The memory that others may use as well from now on; null if they may not.
 std::shared_ptr<SmallArray::Shared> SmallArray::let_share() {
   if (is_shown() || !is_valid() || (mapped_ && !keeper_)) return nullptr;
-  if (later_) return later_->source;
+  if (reads_in_order()) return later_->source;
   if (mapped_) {
     if (!shared_) shared_ = std::make_shared<Shared>(keeper_, num_bytes_);
     return shared_;
@@ -73,15 +95,19 @@ std::shared_ptr<SmallArray::Shared> SmallArray::let_share() {
 }
 
 bool SmallArray::share(SmallArray& other, const char* first) {
-  const auto is_elsewhere = other.mapped_ || other.later_;
-  auto source = other.let_share();
-  if (!source) return false;
-  if (is_elsewhere) {
-    drop();
-    later_ = std::make_unique<Later>(this, std::move(source), first);
-    set_changed();
+  if (other.mapped_ || other.reads_in_order()) {
+    const auto dim = static_cast<std::int64_t>(shape_.extents.size());
+    const auto strides = row_major_strides(dim, shape_.extents.data(), shape_.itemsize);
+
+    if (!read_later(other, first, strides.data(), Precision::NONE)) return false;
+    later_->is_in_order = true;
     return true;
   }
+
+  auto source = other.let_share();
+
+  if (!source) return false;
+
   const auto offset = reinterpret_cast<std::uintptr_t>(first) -
                       reinterpret_cast<std::uintptr_t>(source->memory.get());
 
@@ -94,8 +120,24 @@ bool SmallArray::share(SmallArray& other, const char* first) {
   return true;
 }
 
-SmallArray::Later::Later(SmallArray* reader, std::shared_ptr<Shared> source, const char* first)
-    : reader{reader}, source{std::move(source)}, first{first} {
+bool SmallArray::read_later(SmallArray& other, const char* first, const std::int64_t* strides,
+                            Precision adds_zero) {
+  auto source = other.let_share();
+
+  if (!source) return false;
+  drop();
+  later_ = std::make_unique<Later>(this, std::move(source), first, strides, adds_zero);
+  set_changed();
+  return true;
+}
+
+SmallArray::Later::Later(SmallArray* reader, std::shared_ptr<Shared> source, const char* first,
+                         const std::int64_t* strides, Precision adds_zero)
+    : reader{reader},
+      source{std::move(source)},
+      first{first},
+      strides{strides, strides + reader->shape().extents.size()},
+      adds_zero{adds_zero} {
   this->source->readers.push_back(reader);
 }
 

@@ -14,6 +14,13 @@
 
 namespace legate_diffuse {
 
+// Of floating-point numbers.
+enum class Precision { NONE, SINGLE, DOUBLE };
+
+// Copies elements to row-major order; see `read_later`.
+void copy_strided(char* to, const char* from, const std::int64_t* strides, std::int64_t dim,
+                  const std::int64_t* extents, std::int64_t itemsize, Precision adds_zero);
+
 // The elements of a small array in memory of this process, in row-major order. They are the array's
 // value while it is valid; Legate's store has the same value while it is stored as well. The memory
 // may be Legate's, who maps it for this process and keeps it up to date: then the array is valid
@@ -54,6 +61,12 @@ class SmallArray {
   // Has elements of another array, from this one on, in the same memory until either array changes.
   // False if they are elsewhere, or may change unseen: the application sees them.
   bool share(SmallArray& other, const char* first);
+
+  // Has elements of another array, from that one on, with strides in bytes. They are copied when
+  // somebody looks at them, or before they change. If `adds_zero`, they are numbers of this
+  // precision, and no zero of theirs has a sign. False if they are elsewhere, or may change unseen.
+  bool read_later(SmallArray& other, const char* first, const std::int64_t* strides,
+                  Precision adds_zero);
 
   // Gets memory, which is not set, for elements that are all about to be written.
   void reserve() {
@@ -141,7 +154,7 @@ class SmallArray {
 
   // Whether such a program may use the elements: nobody else does without asking here. What is
   // mapped may go back to Legate.
-  [[nodiscard]] bool may_be_used() const { return !is_mapped() && !later_ && !is_lent(); }
+  [[nodiscard]] bool may_be_used() const { return !is_mapped() && !reads_in_order() && !is_lent(); }
   void use(std::uint64_t work) { work_ = work; }
 
   // The memory that all of them take.
@@ -175,9 +188,10 @@ class SmallArray {
     std::vector<SmallArray*> readers;  // whose elements are to be copied
   };
 
-  // Elements that are read in the memory of others until that changes, when they are copied.
+  // Elements in the memory of others that are to be copied.
   struct Later {
-    Later(SmallArray* reader, std::shared_ptr<Shared> source, const char* first);
+    Later(SmallArray* reader, std::shared_ptr<Shared> source, const char* first,
+          const std::int64_t* strides, Precision adds_zero);
     ~Later();
     Later(const Later&) = delete;
     Later& operator=(const Later&) = delete;
@@ -187,6 +201,9 @@ class SmallArray {
     SmallArray* reader;
     std::shared_ptr<Shared> source;
     const char* first;
+    std::vector<std::int64_t> strides;
+    Precision adds_zero;
+    bool is_in_order{};  // and may be read where it is
   };
 
   void keep(void* memory);
@@ -194,6 +211,7 @@ class SmallArray {
   char* made();
   void copy_later();
   std::shared_ptr<Shared> let_share();
+  [[nodiscard]] bool reads_in_order() const { return later_ && later_->is_in_order; }
   [[nodiscard]] bool has_only_readers() const;
   [[nodiscard]] Memory copy();
   void leave_shared();

@@ -211,10 +211,19 @@ PyObject* array_of(const Arguments& given) {
   });
 }
 
-// array.diagonal(offset) along the first two axes; None if there are others.
+// array.diagonal(offset) along the first two axes, or its sum; None if there are others.
+template <PyObject* (*FIND)(const Function&, PyObject*, std::int64_t)>
 PyObject* diagonal_of(const Arguments& given) {
   const auto offset = given[1] ? integer_from(given[1]) : std::optional<std::int64_t>{0};
-  return offset && given.end_at(2) ? diagonal(given.arrays, given[0], *offset) : none();
+
+  return offset && given.end_at(2) ? FIND(given.arrays, given[0], *offset) : none();
+}
+
+// In the plane of the first two axes; None if there are others.
+PyObject* turned_by(const Arguments& given) {
+  const auto quarters = given[1] ? integer_from(given[1]) : std::optional<std::int64_t>{1};
+
+  return quarters && given.end_at(2) ? turned(given.arrays, given[0], *quarters) : none();
 }
 
 // A vector is all of it, wherever its elements are.
@@ -254,7 +263,7 @@ constexpr std::array WAYS{
     NamedWay{"call of two", call<2>},
     NamedWay{"concatenate", join<Joining::CONCATENATE>},
     NamedWay{"copy", copy_of},
-    NamedWay{"diagonal", diagonal_of},
+    NamedWay{"diagonal", diagonal_of<diagonal>},
     NamedWay{"dtype", [](const Arguments& given) { return type_of(given[0]); }},
     NamedWay{"empty", empty_of},
     NamedWay{"empty_like", empty_like_of},
@@ -269,6 +278,12 @@ constexpr std::array WAYS{
                                     : Py_None);
              }},
     NamedWay{"flatten", flattened},
+    NamedWay{"flip",
+             [](const Arguments& given) {
+               return flipped(given.arrays, given[0], is_given(given[1]) ? given[1] : nullptr);
+             }},
+    NamedWay{"fliplr", [](const Arguments& given) { return reversed(given.arrays, given[0], 2); }},
+    NamedWay{"flipud", [](const Arguments& given) { return reversed(given.arrays, given[0], 1); }},
     NamedWay{"float", [](const Arguments& given) { return converted<PyNumber_Float>(given[0]); }},
     NamedWay{"format",
              [](const Arguments& given) {
@@ -343,6 +358,7 @@ constexpr std::array WAYS{
                }
                return reshape(given.arrays, given[0], shape.ptr());
              }},
+    NamedWay{"rot90", turned_by},
     NamedWay{"shape", [](const Arguments& given) { return shape_of(given[0]); }},
     NamedWay{"size", size_of},
     NamedWay{"squeeze", [](const Arguments& given) { return squeezed(given[0], given[1]); }},
@@ -353,6 +369,7 @@ constexpr std::array WAYS{
                return given[1] && given[2] ? with_swapped_axes(given[0], given[1], given[2])
                                            : none();
              }},
+    NamedWay{"trace", diagonal_of<trace>},
     NamedWay{"transpose", [](const Arguments& given) { return transposed(given[0], given[1]); }},
     NamedWay{"vstack", stack<Joining::VSTACK>},
     NamedWay{"zeros", [](const Arguments& given) { return filled_with(given, 0); }},

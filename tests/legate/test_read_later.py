@@ -95,6 +95,29 @@ agree(program)
     )
 
 
+def test_nothing_is_copied_before_it_is_wanted() -> None:
+    run_fresh(
+        MAPPED
+        + """
+A = cn.arange(4e6).reshape(2000, 2000) - 7.0
+mapped(A)
+assert root_of(A).is_mapped
+before = native.small_array_bytes()
+made = parts(cn, A)
+assert native.small_array_bytes() < before + A.nbytes // 100
+assert root_of(A).is_mapped
+expected = parts(np, np.arange(4e6).reshape(2000, 2000) - 7.0)
+# what changes copies what is read
+A[0, 0] = 3.0
+assert native.small_array_bytes() > before + 3 * A.nbytes
+for one, other in zip(made, expected, strict=True):
+    np.testing.assert_array_equal(np.asarray(one), other)
+""",
+        fuses=False,
+        LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 4000",
+    )
+
+
 def test_sources_that_are_gone() -> None:
     run_fresh(
         MAPPED

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements in another order are as they were, whatever changes afterwards.
+"""Elements in another order are copied when somebody wants them, and are as they were.
 
 Programs run in workers, see ``test_small_arrays.py``.
 """
@@ -130,6 +130,28 @@ x = cn.array(np.arange(40_000.0))
 for _ in range(9):
     cn.flip(x), cn.rot90(x.reshape(200, 200))
 assert window.counters.tasks_submitted == tasks
+""",
+        fuses=False,
+    )
+
+
+def test_memory_is_taken_when_it_is_wanted() -> None:
+    run_here(
+        """
+native = legate_diffuse._native
+x = cn.zeros((1000, 30))
+x[3] = 7.0
+before = native.small_array_bytes()
+made = [cn.flip(x) for _ in range(50)]
+assert native.small_array_bytes() < before + 40 * x.nbytes
+assert all([each[996, 2] == 7.0 for each in made])
+assert native.small_array_bytes() >= before + 40 * x.nbytes
+# nobody else uses it any more: it is no copy
+del made
+found = cn.flip(x)
+del found
+x[4] = 1.0
+assert native.small_array_bytes() <= before + x.nbytes
 """,
         fuses=False,
     )
