@@ -238,6 +238,24 @@ def find_extremes(source: Any, places: Any, largest: bool) -> None:
 def has_nan(array: Any) -> bool:
     """Whether an array of NumPy's has NaN, or is of unknown floats."""
 
+def sum_in_intervals(values: Any, edges: Any, weights: Any, sums: Any) -> None:
+    """Sum weights by the intervals that numbers are in, as NumPy does.
+
+    Args:
+        values: float64 numbers of one dimension, in order, without NaN.
+        edges: one more than there are intervals, of one width, each of which is much
+            wider than its edges are rounded. The last has its end.
+        weights: of float64, one for each value; without any, each is 1.
+        sums: of float64; is written.
+    """
+
+def find_nonzero(array: Any) -> Any:
+    """Return where elements of NumPy's are not zero, counted in row-major order.
+
+    Args:
+        array: of real numbers or truth values, in row-major order.
+    """
+
 def scan(source: Any, target: Any, multiplies: bool) -> None:
     """Sum or multiply along the last axis, as NumPy does.
 

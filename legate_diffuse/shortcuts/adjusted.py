@@ -19,6 +19,10 @@ from legate_diffuse.shortcuts.templates import EXACT
 
 # What places become without a number that the type has not.
 _LINEAR: Final = frozenset(("float64", "float32", "int64", "complex64", "complex128"))
+# Intervals whose counts stay in the cache.
+_MOST_INTERVALS: Final = 2**14
+# An interval of less, in steps of its bounds' type, has its bounds elsewhere.
+_LEAST_WIDTH: Final = 16
 
 
 def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
@@ -119,6 +123,72 @@ def scanned(function: Function, ufunc: Any) -> Function:
         return made
 
     return scan
+
+
+def flatnonzero(a: Any) -> Any:
+    """Find places in less time where there are many elements."""
+    is_plain = a.dtype.kind in "biuf" and a.dtype.itemsize != 2
+    if a.size < MANY_TO_SCAN or not is_plain or not a.flags.c_contiguous:
+        return np.flatnonzero(a)
+    return real.legate.native.find_nonzero(a)
+
+
+def nonzero(a: Any) -> Any:
+    """Do the same, and return places along each axis."""
+    return (flatnonzero(a),) if a.ndim == 1 else np.nonzero(a)
+
+
+def argwhere(a: Any) -> Any:
+    """Do the same, and return a row for each place."""
+    return flatnonzero(a)[:, None] if a.ndim == 1 else np.argwhere(a)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """Select elements in less time where there are many."""
+    return arr.reshape(-1)[flatnonzero(condition)]
+
+
+# Rows of so many elements are joined block by block.
+_MOST_IN_ROW: Final = 2**6
+# Those of a block stay in the cache.
+_MOST_IN_BLOCK: Final = 2**15
+
+
+def _side_by_side(parts: Any) -> Any:
+    """Join arrays along the last axis.
+
+    Of many short rows NumPy writes each line of memory once for each array.
+    """
+    width, first = sum([part.shape[-1] for part in parts]), parts[0]
+    rows = first.size // max(first.shape[-1], 1)
+    if (
+        rows * width < MANY_TO_SCAN
+        or width > _MOST_IN_ROW
+        or any([part.dtype != first.dtype for part in parts])
+        or any([part.shape[:-1] != first.shape[:-1] for part in parts])
+    ):
+        return np.concatenate(parts, -1)
+    made = np.empty((*first.shape[:-1], width), first.dtype)
+    found, parts = made.reshape(rows, width), [x.reshape(rows, -1) for x in parts]
+    count = _MOST_IN_BLOCK // width
+    for start in range(0, rows, count):
+        block, column = found[start : start + count], 0
+        for part in parts:
+            end = column + part.shape[1]
+            block[:, column:end] = part[start : start + count]
+            column = end
+    return made
+
+
+def column_stack(tup: Any) -> Any:
+    """Let vectors be columns."""
+    parts = [np.asarray(each) for each in tup]
+    return _side_by_side([x.reshape(-1, 1) if x.ndim < 2 else x for x in parts])
+
+
+def dstack(tup: Any) -> Any:
+    """Join along the third axis."""
+    return _side_by_side([np.atleast_3d(each) for each in tup])
 
 
 def linspace(
@@ -222,13 +292,37 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     np.fill_diagonal(a, _values(a, val), wrap)
 
 
+def _counted(a: Any, bins: Any, range: Any, weights: Any) -> Any:
+    """Do as NumPy's, but look at many elements once, and not in twenty steps."""
+    arrays = [a] if weights is None else [a, weights]
+    if (
+        a.size < MANY_TO_SCAN
+        or type(bins) is not int
+        or not 0 < bins <= _MOST_INTERVALS
+        or np.shape(weights) not in ((), a.shape)
+        or not all(each.dtype.char == "d" for each in arrays)
+    ):
+        return np.histogram(a, bins=bins, range=range, weights=weights)
+    edges = np.histogram_bin_edges(a, bins, range)
+    step = max(np.spacing(np.abs(edges).max()), np.finfo(float).tiny)
+    if not bins * _LEAST_WIDTH * step < edges[-1] - edges[0] < np.inf:
+        return np.histogram(a, bins=bins, range=range, weights=weights)
+    found = np.empty(bins)
+    rows: list[Any] = [np.ascontiguousarray(each).reshape(-1) for each in arrays]
+    added = rows[1] if len(rows) > 1 else None
+    real.legate.native.sum_in_intervals(rows[0], edges, added, found)
+    if weights is None:
+        found = found.astype(np.int64)
+    return found, edges
+
+
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = False
 ) -> Any:
     """Divide densities by their sum first, and then by the widths of the bins."""
     if weights is not None and density:
         weights = weights.astype(np.float64)
-    found, edges = np.histogram(a, bins, range, weights=weights)
+    found, edges = _counted(a, bins, range, weights)
     if density:
         found = found / found.sum(dtype=np.float64)
         found /= edges[1:] - edges[:-1]

@@ -192,7 +192,7 @@ FUNCTIONS: Final = (
     Recipe("packbits", "_module.binary_bit_packing", 2, "axis bitorder"),
     Recipe("unpackbits", "_module.binary_bit_packing", 2, "axis bitorder"),
     # what searches and sorts
-    Recipe("where", _SEARCHING, 1, function=np.nonzero),
+    Recipe("where", _SEARCHING, 1, function=adjusted.nonzero),
     Recipe("nonzero", _SEARCHING),
     Recipe("flatnonzero", _SEARCHING),
     Recipe("argwhere", _SEARCHING),

@@ -10,6 +10,8 @@
 #include "mapper/library.h"
 #include "places.h"
 #include "process/extremes.h"
+#include "process/intervals.h"
+#include "process/nonzero.h"
 #include "process/python.h"
 #include "process/scan.h"
 #include "program/kernel_table.h"
@@ -48,6 +50,8 @@ NB_MODULE(_native, module) {
   bind_flush(module);
   bind_submission(module);
   bind_extremes(module);
+  bind_intervals(module);
+  bind_nonzero(module);
   bind_scan(module);
   bind_tasks(module);
   add_operations(module);
