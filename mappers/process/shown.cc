@@ -120,12 +120,17 @@ PyObject* with_swapped_axes(PyObject* array, PyObject* one, PyObject* other) {
 PyObject* squeezed(PyObject* array, PyObject* axis) {
   Stores whole;
   LocalOperand operand;
+
   if (!find(array, whole, operand) || !is_shown_natively(array, operand)) Py_RETURN_NONE;
+
   const auto& form = operand.form;
   const auto is_one = axis && axis != Py_None;
   const auto along = is_one ? axis_from(axis, form.dim) : std::nullopt;
+
   if (is_one && (!along || form.extents[*along] != 1)) Py_RETURN_NONE;
+
   std::vector<std::int64_t> kept;
+
   for (std::int64_t d = 0; d < form.dim; ++d) {
     if (is_one ? d != *along : form.extents[d] != 1) kept.push_back(form.extents[d]);
   }

@@ -283,7 +283,7 @@ import other_library as other
 import other_package
 legate_diffuse.register("other", other_package.register())
 rng = np.random.default_rng(3)
-made, products = [], 0
+made = []
 def counted():
     stats = legate_diffuse.stats()
     return stats["ran_in_process"], sum(stats["flushes"].values())
